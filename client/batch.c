@@ -326,18 +326,25 @@ static orrery_result read_result(orrery_value row)
     result.charge = orrery_value_number(orrery_value_member(row, "requestCharge"));
     result.etag = orrery_value_member(row, "eTag");
     result.body = orrery_value_member(row, "resourceBody");
+    result.sub_status = (int)orrery_value_int(orrery_value_member(row, "subStatusCode"));
     return result;
+}
+
+orrery_status result_give(const orrery_result *found, orrery_result *result)
+{
+    orrery_result given = found ? *found : (orrery_result){ .status = ORRERY_EINVAL };
+
+    if (!result || !struct_is_sized(result))
+        return ORRERY_EINVAL;
+    given.size = result->size;
+    memcpy(result, &given, result->size < sizeof(given) ? result->size : sizeof(given));
+    return found ? ORRERY_OK : ORRERY_EINVAL;
 }
 
 orrery_status orrery_batch_result(orrery_response *response, size_t index, orrery_result *result)
 {
     orrery_value row = orrery_value_element(orrery_response_json(response), index);
-    bool is_there = orrery_value_member(row, "statusCode").at;
-    orrery_result found = is_there ? read_result(row) : (orrery_result){ .status = ORRERY_EINVAL };
+    orrery_result found = read_result(row);
 
-    if (!result || !struct_is_sized(result))
-        return ORRERY_EINVAL;
-    found.size = result->size;
-    memcpy(result, &found, result->size < sizeof(found) ? result->size : sizeof(found));
-    return is_there ? ORRERY_OK : ORRERY_EINVAL;
+    return result_give(orrery_value_member(row, "statusCode").at ? &found : NULL, result);
 }

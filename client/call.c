@@ -127,6 +127,14 @@ int call_left_ms(const struct call *call)
     return left_ms > 1 ? (int)left_ms : 1;
 }
 
+/* Half of its time, and half of the rest. A third attempt has all that is left. */
+int call_attempt_ms(const struct call *call)
+{
+    int left_ms = call_left_ms(call);
+
+    return call->splits_time && call->attempts < 2 ? (left_ms + 1) / 2 : left_ms;
+}
+
 static void unlink_call(struct call *call)
 {
     for (struct call **at = &call->client->calls; *at; at = &(*at)->next)
@@ -316,9 +324,14 @@ static int wished_ms(const struct call *call)
     return ms >= 0 && ms < 600000 ? (int)ms : back_off_ms(call);
 }
 
-/* How long to wait before it is tried again; -1: it is not. */
-static int retry_ms(const struct call *call, orrery_status status, CURLcode code)
+/*
+ * How long to wait before it is tried again; -1: it is not. Where a byte of a write may have left, it is tried again only if
+ * the server did nothing, or keeps what it did under a token that is sent again (transaction.c: such a call is repeatable).
+ */
+static int retry_ms(struct call *call, orrery_status status, CURLcode code)
 {
+    if (call->kind && code == CURLE_OK && call->kind->is_retriable(call))
+        return wished_ms(call);
     switch (status) {
     case ORRERY_ETHROTTLED:
     case ORRERY_ERETRY: /* the server did nothing */
@@ -331,6 +344,8 @@ static int retry_ms(const struct call *call, orrery_status status, CURLcode code
         return code == CURLE_COULDNT_CONNECT ? back_off_ms(call)
                                              : -1; /* a server that starts is waited for */
     case ORRERY_ETIMEOUT:
+        if (call->splits_time && code == CURLE_OPERATION_TIMEDOUT)
+            return back_off_ms(call);
         return call->repeatable && call->response->http == 408 ? wished_ms(call) : -1;
     case ORRERY_ESERVER:
         return call->repeatable && call->response->http == 503 ? wished_ms(call) : -1;
@@ -457,7 +472,9 @@ static void end(struct call *call, orrery_status status, CURLcode code)
         call->error = explain(call, code);
     if (code == CURLE_OK)
         learn(call);
-    else
+    if (code == CURLE_OK && call->kind)
+        call->kind->judge(call);
+    if (code != CURLE_OK)
         response_clear(call->response); /* half an answer is none, whatever its first line said */
     if (call->finish && !orrery_failed(call->status))
         call->finish(call);
@@ -480,6 +497,8 @@ void call_attempt_ended(struct call *call, CURLcode code)
         return;
     }
     diagnose_answered(call, status, wait_ms);
+    if (call->kind)
+        call->kind->prepare_again(call);
     call->state = CALL_WAITING;
     call->waited_ms += wait_ms;
     call->due_ms = env_monotonic_ms(call->client->env) + wait_ms;

@@ -108,6 +108,14 @@ struct orrery_response {
 
 enum call_state { CALL_NEW, CALL_SENT, CALL_WAITING, CALL_ENDED };
 
+/* What calls of a kind that has rules of its own are looked after by, beyond what call.c does for all. */
+struct call_kind {
+    bool (*is_retriable)(
+        struct call *call); /* whether an answer says by itself that the call may be tried again */
+    void (*prepare_again)(struct call *call); /* before it is, for whatever reason */
+    void (*judge)(struct call *call);         /* its last answer, if there was one; a failure too */
+};
+
 struct call {
     struct call *next; /* in the client's list */
     orrery_client *client;
@@ -117,6 +125,7 @@ struct call {
     struct buf url, head, body; /* head: lines with a NUL behind each */
     bool has_body;
     bool repeatable;     /* doing it twice is doing it once */
+    bool splits_time;    /* an attempt that is not answered leaves time for another */
     bool follows_ranges; /* its caller knows what to do when a range is gone */
     bool hands_over;     /* the answer goes to the caller whatever its status is */
     bool session_given;  /* by the caller: the client's own is not sent */
@@ -145,6 +154,8 @@ struct call {
     orrery_diagnostics *diagnostics;   /* NULL: nobody wants to know */
     int64_t begun_us, sent_us;         /* the call; its last attempt */
     void (*finish)(struct call *call); /* looks at the answer before anybody else; may be NULL */
+    const struct call_kind *kind;      /* NULL: as all others */
+    void *of_kind;                     /* what the kind knows of it, in the arena */
 };
 
 /* ---- calls */
@@ -160,7 +171,8 @@ void call_header_int(struct call *call, const char *name, int64_t value);
 void call_body(struct call *call, const char *content_type, struct slice body);
 orrery_status call_key(struct call *call, const orrery_key *key); /* its header; NULL: none */
 
-int call_left_ms(const struct call *call); /* of its time; at least 1 */
+int call_left_ms(const struct call *call);    /* of its time; at least 1 */
+int call_attempt_ms(const struct call *call); /* of that, for the attempt that begins */
 
 /* Sends it on its way: from now on the client's loop looks after it. */
 orrery_status call_start(struct call *call);
@@ -286,6 +298,9 @@ orrery_status sign_prepare(orrery_client *client);      /* a bearer token that h
 bool key_print(struct buf *out, const orrery_key *key); /* as the header has it; false: of no such type */
 
 void session_note(orrery_client *client, struct slice container, const orrery_response *response);
+void session_note_token(orrery_client *client, struct slice container, const char *rid,
+                        const char *token); /* rid: NULL, it is not known */
+const char *session_known(const orrery_client *client, struct slice container); /* under the share's lock */
 void session_header(struct call *call); /* what is known of the container that it is about; none: nothing */
 void session_forget(orrery_client *client, struct slice container);
 void session_forget_database(orrery_client *client, struct slice database);
@@ -367,6 +382,9 @@ int bulk_pause_ms(const orrery_client *client,
                   int timeout_ms);       /* at most that; -1: whenever something comes */
 size_t bulk_turn(orrery_client *client); /* how many have ended, and were told */
 void bulk_close_all(orrery_client *client);
+
+/* Fills in as much of the caller's struct as it has; NULL: there is no such result. */
+orrery_status result_give(const orrery_result *found, orrery_result *result);
 
 bool operation_has_document(const struct operation *operation); /* that a resolver can place it by */
 

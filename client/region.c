@@ -1,7 +1,7 @@
 /* client/region.c - which of the account's regions requests go to. */
 #include <stdlib.h>
 
-#include "client.h"
+#include "transaction.h"
 
 /* The location of that name, in any case of letters. */
 static orrery_value find(orrery_value locations, const char *name)
@@ -90,11 +90,12 @@ orrery_status orrery_regions_use(orrery_client *client, const char *const *names
     return status;
 }
 
+/* Transactions go to where writes go, those that read too: there is the one who has their tokens. */
 const char *region_endpoint(const struct call *call)
 {
     const orrery_client *client = call->client;
-    const char *endpoint =
-        call->method == METHOD_GET || call->repeatable ? client->read_endpoint : client->write_endpoint;
+    bool reads = (call->method == METHOD_GET || call->repeatable) && call->kind != &transaction_kind;
+    const char *endpoint = reads ? client->read_endpoint : client->write_endpoint;
 
     return endpoint && *call->target.type ? endpoint
                                           : client->endpoint; /* the account is asked where it was first */

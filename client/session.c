@@ -66,7 +66,7 @@ void session_free(orrery_share *share)
     }
 }
 
-static const char *token_of(const orrery_client *client, struct slice container)
+const char *session_known(const orrery_client *client, struct slice container)
 {
     const struct session *session = *find((orrery_client *)client, container);
 
@@ -76,7 +76,7 @@ static const char *token_of(const orrery_client *client, struct slice container)
 void session_header(struct call *call)
 {
     share_lock(call->client);
-    call_header(call, "x-ms-session-token", token_of(call->client, call->target.container));
+    call_header(call, "x-ms-session-token", session_known(call->client, call->target.container));
     share_unlock(call->client);
 }
 
@@ -94,7 +94,7 @@ const char *orrery_session_token(const orrery_client *client, const char *contai
         return NULL;
     allocator_free(asked->session_text);
     share_lock(client);
-    token = token_of(client, link);
+    token = session_known(client, link);
     asked->session_text = token ? memory_text(slice_of(token)) : NULL;
     share_unlock(client);
     return asked->session_text;
@@ -205,11 +205,23 @@ static struct session *add(orrery_client *client, struct slice container, const 
     return session;
 }
 
+/* One that was noted without its container's rid is of the first rid that is told. */
+static void learn_rid(struct session *session, const char *rid)
+{
+    char *copy = session && rid && !*session->rid ? memory_text(slice_of(rid)) : NULL;
+
+    if (!copy)
+        return;
+    allocator_free(session->rid);
+    session->rid = copy;
+}
+
 static struct session *session_for(orrery_client *client, struct slice container, const char *rid)
 {
     struct session *session = *find(client, container);
 
-    if (session && rid &&
+    learn_rid(session, rid);
+    if (session && rid && *session->rid &&
         strcmp(session->rid, rid) != 0) { /* a container of the same name, and another one */
         session_forget(client, container);
         session = NULL;
@@ -234,16 +246,21 @@ static void keep(struct session *session, const char *token)
  * Without memory for its token a session is weaker for a while. That is no reason to fail a request that has
  * succeeded.
  */
-void session_note(orrery_client *client, struct slice container, const orrery_response *response)
+void session_note_token(orrery_client *client, struct slice container, const char *rid, const char *token)
 {
-    const char *token = orrery_response_session(response);
     struct session *session;
 
     if (!token || !*token)
         return;
     share_lock(client);
-    session = session_for(client, container, orrery_response_header(response, "x-ms-content-path"));
+    session = session_for(client, container, rid);
     if (session)
         keep(session, token);
     share_unlock(client);
+}
+
+void session_note(orrery_client *client, struct slice container, const orrery_response *response)
+{
+    session_note_token(client, container, orrery_response_header(response, "x-ms-content-path"),
+                       orrery_response_session(response));
 }

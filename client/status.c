@@ -30,7 +30,7 @@ static const struct status_row status_rows[] = {
     { ORRERY_ERETRY, "lost a race, try again" },
     { ORRERY_ESERVER, "the server failed" },
     { ORRERY_EHTTP, "an unexpected HTTP status" },
-    { ORRERY_EBATCH, "an operation of the batch failed" },
+    { ORRERY_EBATCH, "an operation of the batch or transaction failed" },
     { ORRERY_ECANCELED, "cancelled" },
     { ORRERY_EKEYTYPE, "a key of a type that cannot be placed" },
     { ORRERY_ENOKEY, "the document has no key" },

@@ -253,7 +253,7 @@ static bool prepare(struct call *call)
     call->sent = 0;
     call->is_late = false;
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->curl_error);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)call_left_ms(call));
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)call_attempt_ms(call));
     return curl_easy_setopt(easy, CURLOPT_URL, call->url.data) == CURLE_OK;
 }
 

@@ -77,8 +77,8 @@ typedef enum orrery_status {
     ORRERY_ERETRY,        /* 449, after the library's own attempts */
     ORRERY_ESERVER,       /* 500 and up */
     ORRERY_EHTTP,         /* any other status of HTTP */
-    ORRERY_EBATCH,        /* a batch was not done; its response says because of which operation */
-    ORRERY_ECANCELED,     /* by orrery_cancel(): a write may have happened */
+    ORRERY_EBATCH,    /* a batch or transaction was not done; its response says because of which operation */
+    ORRERY_ECANCELED, /* by orrery_cancel(): a write may have happened */
 
     ORRERY_EKEYTYPE = 64, /* a resolver cannot place keys of this type */
     ORRERY_ENOKEY,        /* a document has no key where the resolver looks for it */
@@ -618,10 +618,12 @@ void orrery_batch_patch(orrery_batch *batch, const char *id, const orrery_patch 
 typedef struct orrery_result {
     size_t size; /* set by you: { .size = sizeof(result) } */
     orrery_status status;
-    int http; /* 424: not tried, because of another operation */
+    int http; /* 424, and of a transaction that writes 453: not done, because of another operation */
     double charge;
     orrery_value etag; /* texts; undefined: none */
     orrery_value body;
+    int sub_status;       /* 1110, ...; 0: none */
+    orrery_value session; /* of a transaction: the token of the operation's container; undefined: none */
 } orrery_result;
 
 /* ORRERY_EBATCH: nothing was done, and there is a response all the same. */
@@ -640,6 +642,69 @@ orrery_status orrery_bulk_run(orrery_client *client, const char *container_link,
 
 /* ORRERY_EINVAL: the response has no such operation. Values live as long as the response. */
 orrery_status orrery_batch_result(orrery_response *response, size_t index, orrery_result *result);
+
+/* ---- Transactions ------------------------------------------------------------------------------------------ *
+ *
+ * Up to 100 writes, or as many reads, of any items: of several keys, containers and databases. Writes are done all or not at
+ * all; reads see the items as of one moment. (On Azure Cosmos DB this is a preview.)
+ *
+ *     orrery_transaction_new(&transaction);
+ *     orrery_transaction_create(transaction, "dbs/shop/colls/orders", order, ORRERY_TEXT, &customer);
+ *     orrery_transaction_patch(transaction, "dbs/shop/colls/stock", "pen", take_two, NULL, &pen);
+ *     status = orrery_transaction_run(client, transaction, NULL, &results);
+ *     orrery_transaction_result(results, 1, &second);          orrery_result second = { .size = sizeof(second) };
+ *     orrery_transaction_free(transaction);
+ *
+ * Operations are as in a batch, and each names its container, by ids: no self-link, and no database that has a resolver.
+ * `key` is the item's; where there is a document it may be NULL, as for orrery_item_create(). A document has its id.
+ * `etag` may be NULL: of a write it must still be the item's, a read that finds it has http 304 and no body. Conditions of
+ * patches count (orrery_patch_condition()). Mistakes are told when the transaction is run.
+ *
+ * The server keeps what became of a transaction under its token, a GUID. So a request whose answer was lost is sent again,
+ * and is done once: by the library itself, as often and as long as the client's settings allow, and by you. After ORRERY_EIO
+ * or ORRERY_ETIMEOUT run the same object again: it asks what became of it. A program that may be ended in between writes the
+ * token down first, and gives it to the same operations when it is back: the server says what became of them, or does them.
+ * The token of an abort is spent. To try once more, set another (NULL: one that the library makes).
+ */
+
+typedef struct orrery_transaction orrery_transaction;
+
+orrery_status orrery_transaction_new(orrery_transaction **transaction);
+void orrery_transaction_free(orrery_transaction *transaction); /* also while it is under way */
+void orrery_transaction_create(orrery_transaction *transaction, const char *container_link, const char *json,
+                               size_t size, const orrery_key *key);
+void orrery_transaction_upsert(orrery_transaction *transaction, const char *container_link, const char *json,
+                               size_t size, const orrery_key *key);
+void orrery_transaction_replace(orrery_transaction *transaction, const char *container_link, const char *id,
+                                const char *json, size_t size, const char *etag, const orrery_key *key);
+void orrery_transaction_patch(orrery_transaction *transaction, const char *container_link, const char *id,
+                              const orrery_patch *patch, const char *etag, const orrery_key *key);
+void orrery_transaction_delete(orrery_transaction *transaction, const char *container_link, const char *id,
+                               const char *etag, const orrery_key *key);
+void orrery_transaction_read(orrery_transaction *transaction, const char *container_link, const char *id,
+                             const char *etag, const orrery_key *key);
+
+/*
+ * Each transaction is made with a token. Until you have asked for it, the library may take another one when the server aborts
+ * the transaction and says that it may be tried again (a lost race on Azure); from then on such an abort comes to you, as
+ * it always does with options->done.
+ */
+const char *orrery_transaction_token(orrery_transaction *transaction);
+
+/* One of your own, which a repetition has again; NULL: a new one. ORRERY_EINVAL: it is no GUID. */
+orrery_status orrery_transaction_set_token(orrery_transaction *transaction, const char *token);
+
+/*
+ * ORRERY_EBATCH: nothing was done, and there is a response all the same. A read that fails because of an item has that item's
+ * failure as its status, and a response; ORRERY_NOT_MODIFIED: all items are as their ETags say. ORRERY_EIO, ORRERY_ETIMEOUT,
+ * ORRERY_ENOMEM, ORRERY_ECANCELED, ORRERY_ESERVER: run it again to learn what became of it. ETags, session tokens and triggers
+ * of the options are refused: the first are the operations' own, the second the library's, and no triggers are run.
+ */
+orrery_status orrery_transaction_run(orrery_client *client, orrery_transaction *transaction,
+                                     const orrery_options *options, orrery_response **response);
+
+/* As orrery_batch_result(). The body is that of a read. */
+orrery_status orrery_transaction_result(orrery_response *response, size_t index, orrery_result *result);
 
 /* ---- Cursors: queries, lists, changes ---------------------------------------------------------------------- *
  *

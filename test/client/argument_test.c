@@ -170,7 +170,10 @@ static orrery_status with_options(size_t which, const orrery_options *options)
     orrery_batch *batch = NULL;
     orrery_patch *patch = NULL;
     orrery_query *query = NULL;
+    orrery_transaction *transaction = NULL;
 
+    orrery_transaction_new(&transaction);
+    orrery_transaction_create(transaction, items, document, ORRERY_TEXT, &key);
     orrery_batch_new(&batch);
     orrery_batch_create(batch, document, ORRERY_TEXT, &key);
     orrery_patch_new(&patch);
@@ -236,7 +239,11 @@ static orrery_status with_options(size_t which, const orrery_options *options)
     case 19:
         status = orrery_procedure_run(client, "dbs/d/colls/c/sprocs/s", &key, "[]", options, NULL);
         break;
+    case 20:
+        status = orrery_transaction_run(client, transaction, options, NULL);
+        break;
     }
+    orrery_transaction_free(transaction);
     CHECK(!query);
     orrery_patch_free(patch);
     orrery_batch_free(batch);
@@ -248,7 +255,7 @@ TEST(options_that_do_not_say_their_size_are_refused_by_every_call)
     struct fake *fake = open_fake();
     orrery_options options = { .if_match = "\"old\"" };
 
-    for (size_t i = 0; i < 20; i++) {
+    for (size_t i = 0; i < 21; i++) {
         options.size = 0;
         CHECK(with_options(i, &options) == ORRERY_EINVAL && strstr(orrery_error(client), ".size = sizeof("));
         options.size = (size_t)&options; /* the first member was taken for another */

@@ -54,6 +54,9 @@ static const char container_body[] = "{\"id\":\"c\",\"_rid\":\"x\",\"_self\":\"d
                                      "\",\"partitionKey\":{\"paths\":[\"/pk\",\"/q\"],\"version\":"
                                      "2}}";
 static const char batch_body[] = "[{\"statusCode\":201,\"eTag\":\"x\",\"resourceBody\":{\"id\":\"1\"}}]";
+static const char transaction_body[] = "{\"operationResponses\":[{\"index\":0,\"statusCode\":200,"
+                                       "\"sessionToken\":\"-1#5\",\"partitionKeyRangeId\":\"0\"},"
+                                       "{\"index\":1,\"statusCode\":201,\"Etag\":\"x\"}]}";
 static const char offers_body[] = "{\"Offers\":[{\"id\":\"o\",\"_rid\":\"o\",\"_self\":\"offers/o/"
                                   "\",\"resource\":\"dbs/x/colls/y/\",\"content\":{"
                                   "\"offerThroughput\":400}}]}";
@@ -75,6 +78,8 @@ static const char *body_for(struct torture_server *server, const char *request, 
     if (strstr(request, "/pkranges"))
         return server->asked_ranges++ % 2 ? later_ranges_body
                                           : ranges_body; /* range 1 is gone when it is asked */
+    if (strncmp(request, "POST /operations/dtc", 20) == 0)
+        return transaction_body;
     if (strstr(request, "is-batch-request"))
         return batch_body;
     if (strstr(request, "partitionkeyrangeid: 1\r\n")) {
@@ -152,6 +157,29 @@ static bool do_builders(orrery_client *client)
            orrery_bulk_run(client, items, batch, NULL, NULL) == ORRERY_OK &&
            orrery_container_create(client, "dbs/d", &container, NULL, NULL) == ORRERY_OK;
     orrery_batch_free(batch);
+    orrery_patch_free(patch);
+    return good;
+}
+
+/* The second operation's key is in its document, by the container's definition. */
+static bool do_transaction(orrery_client *client)
+{
+    orrery_key key = orrery_key_text("k");
+    orrery_transaction *transaction = NULL;
+    orrery_response *results = NULL;
+    orrery_result result = { .size = sizeof(result) };
+    orrery_patch *patch = NULL;
+    bool good = orrery_transaction_new(&transaction) == ORRERY_OK && orrery_patch_new(&patch) == ORRERY_OK;
+
+    if (good) {
+        orrery_patch_set(patch, "/a", "[1]");
+        orrery_transaction_patch(transaction, items, "1", patch, "\"e\"", &key);
+        orrery_transaction_create(transaction, items, "{\"id\":\"2\",\"pk\":1}", ORRERY_TEXT, NULL);
+    }
+    good = good && orrery_transaction_run(client, transaction, NULL, &results) == ORRERY_OK &&
+           orrery_transaction_result(results, 1, &result) == ORRERY_OK && result.http == 201;
+    orrery_response_free(results);
+    orrery_transaction_free(transaction);
     orrery_patch_free(patch);
     return good;
 }
@@ -323,7 +351,7 @@ static bool scenario(struct fake *fake)
                                  .retries_max = 1 };
     orrery_client *client = NULL;
     bool good = orrery_open(&settings, &client) == ORRERY_OK && do_items(client) && do_builders(client) &&
-                do_query(client, "SELECT * FROM c ORDER BY c.x", 4) &&
+                do_transaction(client) && do_query(client, "SELECT * FROM c ORDER BY c.x", 4) &&
                 do_query(client, "SELECT c.g, COUNT(1) AS n, MAX(c.m) AS m FROM c GROUP BY c.g", 2) &&
                 do_later(client) && do_later_bulk(client);
 

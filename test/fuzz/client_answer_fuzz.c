@@ -104,6 +104,35 @@ static void fuzz_batch(orrery_client *client, struct slice answer)
     orrery_response_free(response);
 }
 
+static void take(orrery_client *client, void *context, orrery_status status, orrery_response *response)
+{
+    orrery_result result = { .size = sizeof(result) };
+
+    (void)client, (void)context, (void)status;
+    for (size_t i = 0; orrery_transaction_result(response, i, &result) == ORRERY_OK; i++)
+        orrery_value_text(result.session, NULL);
+    orrery_response_free(response);
+}
+
+/* Two writes; what is read out of the answer is what the session's store gets, too. */
+static void fuzz_transaction(orrery_client *client, struct slice answer)
+{
+    orrery_options options = { .size = sizeof(options), .done = take };
+    orrery_key key = orrery_key_text("k");
+    orrery_transaction *transaction = NULL;
+    orrery_status status = orrery_transaction_new(&transaction);
+
+    for (int i = 0; i < 2; i++)
+        orrery_transaction_delete(transaction, "dbs/d/colls/c", "1", NULL, &key);
+    if (status == ORRERY_OK)
+        status = orrery_transaction_run(client, transaction, &options, NULL);
+    orrery_transaction_free(transaction);
+    if (status == ORRERY_OK) {
+        end_call(client->calls, answer);
+        (void)orrery_run(client, 0, NULL);
+    }
+}
+
 static orrery_query *open_cursor(orrery_client *client, uint8_t which, struct slice *rest)
 {
     orrery_options options = { sizeof(options), .no_wait = 1, .parallel = which & 1 ? 2 : 0 };
@@ -147,7 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     if (data[0] & 8) {
-        fuzz_batch(client, rest);
+        data[0] & 16 ? fuzz_transaction(client, rest) : fuzz_batch(client, rest);
     } else if ((query = open_cursor(client, data[0], &rest))) {
         drive(query, rest);
         orrery_query_close(query);

@@ -86,6 +86,25 @@ static orrery_status do_batch(struct asked *asked)
     return status;
 }
 
+/* The same under a token: it is sent again until its outcome is known. */
+static orrery_status do_transaction(struct asked *asked)
+{
+    orrery_transaction *transaction = NULL;
+    orrery_patch *patch = NULL;
+    orrery_status status;
+
+    snprintf(asked->json, sizeof(asked->json), "{\"id\":\"%s-b\",\"pk\":\"k\"}", asked->id);
+    orrery_patch_new(&patch);
+    orrery_patch_increment(patch, "/n", 1);
+    orrery_transaction_new(&transaction);
+    orrery_transaction_patch(transaction, items, asked->id, patch, NULL, &asked->key);
+    orrery_transaction_create(transaction, items, asked->json, ORRERY_TEXT, &asked->key);
+    status = orrery_transaction_run(client, transaction, &asked->options, NULL);
+    orrery_transaction_free(transaction);
+    orrery_patch_free(patch);
+    return status;
+}
+
 static orrery_status rows_of(orrery_status status, orrery_query *query)
 {
     while (status == ORRERY_OK || status == ORRERY_ROW)
@@ -153,9 +172,10 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    { "create", do_create }, { "unnamed", do_unnamed }, { "upsert", do_upsert }, { "replace", do_replace },
-    { "delete", do_delete }, { "read", do_read },       { "patch", do_patch },   { "batch", do_batch },
-    { "query", do_query },   { "changes", do_changes }, { "bulk", do_bulk },
+    { "create", do_create },   { "unnamed", do_unnamed }, { "upsert", do_upsert },
+    { "replace", do_replace }, { "delete", do_delete },   { "read", do_read },
+    { "patch", do_patch },     { "batch", do_batch },     { "query", do_query },
+    { "changes", do_changes }, { "bulk", do_bulk },       { "transaction", do_transaction },
 };
 
 static void has_ended(orrery_client *client_of_it, void *context, orrery_status status,
