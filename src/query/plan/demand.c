@@ -106,12 +106,26 @@ static struct term named(struct term term)
     return selected(scope->source->select, scope->inner);
 }
 
+/* What is built lacks the name. */
+static struct term lacking(struct term term)
+{
+    static const struct expr undefined = { .kind = EXPR_LITERAL, .constant = true };
+
+    return (struct term){ &undefined, term.scope, NULL };
+}
+
+static bool is_lacking(struct term term)
+{
+    return term.expr && term.expr->kind == EXPR_LITERAL && term.expr->value.kind == JSON_UNDEFINED;
+}
+
 /* A member of what is built from a list of columns, or of members; the term itself where it is a path. */
 static struct term member(struct term term, struct slice name)
 {
     struct term base = resolve(demand_kid(term, 0));
+    bool is_row = base.row && !base.row->star;
 
-    if (base.row && !base.row->star)
+    if (is_row)
         for (size_t i = 0; i < base.row->item_count; i++)
             if (slice_equal(base.row->item[i].name, name))
                 return resolve((struct term){ base.row->item[i].expr, base.scope, NULL });
@@ -119,7 +133,7 @@ static struct term member(struct term term, struct slice name)
         for (size_t i = 0; i < base.expr->kid_count; i++)
             if (slice_equal(base.expr->names[i], name))
                 return resolve(demand_kid(base, i));
-    return term;
+    return is_row || is_lacking(base) ? lacking(term) : term;
 }
 
 /* [e][0] is e. Elsewhere elements that are undefined make others move. */
@@ -133,6 +147,8 @@ static struct term element(struct term term)
     if (place.kind == JSON_STRING)
         return member(term, place.string);
     base = resolve(demand_kid(term, 0));
+    if (is_lacking(base))
+        return base;
     if (base.expr && base.expr->kind == EXPR_ARRAY && base.expr->kid_count == 1 &&
         place.kind == JSON_NUMBER && place.number == 0)
         return resolve(demand_kid(base, 0));

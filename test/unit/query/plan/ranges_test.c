@@ -563,3 +563,12 @@ TEST(whatever_passes_lies_in_the_ranges)
     }
     CHECK(narrow > 300); /* it is not by asking everywhere that nothing is missed */
 }
+
+TEST(columns_that_a_subquery_lacks_are_undefined)
+{
+    CHECK(is_none("SELECT * FROM (SELECT c.a FROM c) AS s WHERE s.b = 1"));
+    CHECK(is_none("SELECT * FROM (SELECT c.a FROM c) AS s WHERE s.b.x[0] = 1"));
+    CHECK(is_none("SELECT * FROM (SELECT c.a, COUNT(1) AS n FROM c GROUP BY c.a) AS s WHERE s.key = 'x'"));
+    CHECK(is_all("SELECT * FROM (SELECT c.a FROM c) AS s WHERE NOT IS_DEFINED(s.b)"));
+    CHECK(is_all("SELECT * FROM (SELECT c.a FROM c) AS s WHERE (s.b ?? 1) = 1"));
+}
