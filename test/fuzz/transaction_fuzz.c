@@ -49,7 +49,7 @@ static void define(struct world *world, size_t index)
     struct json text, defined;
 
     must(json_parse(op, slice_of(definitions[index]), &text));
-    must(container_define(op, text, (struct define_options){ .key_required = false }, &defined));
+    must(container_define(op, text, (struct define_options){ .is_old = true }, &defined));
     must(catalog_create_container(op, world->service.catalog, world->database, defined, 1,
                                   &world->container[index]));
 }
