@@ -76,8 +76,8 @@ static const char *kind_at(const char *here, size_t depth)
 
 void link_resolve(const char *here, const char *typed, struct text *link)
 {
-    static const char *const kinds[] = { "dbs",      "colls", "users",       "docs",   "sprocs",
-                                         "triggers", "udfs",  "permissions", "offers", NULL };
+    static const char *const kinds[] = { "dbs",  "colls",       "users",    "docs",   "sprocs", "triggers",
+                                         "udfs", "permissions", "pkranges", "offers", NULL };
     size_t size;
 
     text_empty(link);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "export.h"
+#include "import.h"
 #include "options.h"
 #include "query.h"
 #include "shell.h"
@@ -20,6 +22,11 @@ static const struct row {
 } rows[] = {
     { "shell", "[flags]", "a prompt: \\help lists what can be typed", FOR_SHELL, shell_command },
     { "query", "\"SELECT ...\" --in dbs/x/colls/y [flags]", "the rows of a query", FOR_QUERY, query_command },
+    { "import", "FILE... --to dbs/x/colls/y [flags]",
+      "items of files into a container: JSON lines, JSON arrays, CSV, .gz and .zst; - is standard input",
+      FOR_IMPORT, import_command },
+    { "export", "dbs/x/colls/y [flags]",
+      "a container as JSON lines, as of one LSN; dbs/x --all: a whole database", FOR_EXPORT, export_command },
     { "wait", "[LINK...] [flags]", "ends when the server serves, and has what the links name", FOR_WAIT,
       wait_command },
 };
