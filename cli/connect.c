@@ -122,7 +122,7 @@ struct found {
 
 static void read_mistake(struct found *found, const char *message)
 {
-    const char *brace = strstr(message, "{\"errors\"");
+    const char *brace = strcasestr(message, "{\"errors\"");
     const char *end = brace ? strrchr(brace, '}') : NULL;
     orrery_json *json = NULL;
     orrery_value first, place;
@@ -131,6 +131,12 @@ static void read_mistake(struct found *found, const char *message)
     if (!end || orrery_json_parse(brace, (size_t)(end - brace) + 1, &json) != ORRERY_OK)
         return;
     first = orrery_value_element(orrery_value_member(orrery_json_root(json), "errors"), 0);
+    if (orrery_value_type(first) == ORRERY_UNDEFINED) /* {"Errors":["..."]}, of everything but queries */
+        first = orrery_value_element(orrery_value_member(orrery_json_root(json), "Errors"), 0);
+    if (orrery_value_type(first) == ORRERY_STRING) {
+        found->message = must_copy(orrery_value_text(first, NULL), strlen(orrery_value_text(first, NULL)));
+        found->code = must_copy("", 0);
+    }
     place = orrery_value_member(first, "location");
     if (orrery_value_type(place) == ORRERY_OBJECT) {
         found->start = orrery_value_int(orrery_value_member(place, "start"));
@@ -175,6 +181,8 @@ static void point(const struct cli *cli, const char *sql, const struct found *fo
     if (memchr(text_of(&below), '^', below.size)) {
         struct text safe = { 0 };
 
+        while (below.data[below.size - 1] == ' ')
+            below.data[--below.size] = '\0';
         text_safe(&safe, text_of(&line), line.size);
         fprintf(stderr, "  %s\n  %s%s%s\n", text_of(&safe), cli->colours ? "\033[31m" : "", text_of(&below),
                 cli->colours ? "\033[0m" : "");
@@ -202,7 +210,7 @@ void cli_tell(const struct cli *cli, orrery_status status, const char *sql)
     if (sql && found.start >= 0)
         point(cli, sql, &found);
     if (found.message)
-        tell("%s%s%s", found.code, *found.code ? ": " : "", found.message);
+        tell("%s: %s", *found.code ? found.code : orrery_status_text(status), found.message);
     else
         tell("%s%s%s", orrery_status_text(status), *said ? ": " : "", said);
     orrery_json_free(json);

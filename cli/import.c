@@ -237,12 +237,12 @@ static bool import_file(struct importer *importer, int number)
 
         if (result == ITEM_FAILED || interrupted())
             break;
-        importer->next++;
         importer->progress.at = before + items_at(items);
         progress_look(&importer->progress);
         load.may_be_there = at < importer->resume.sent;
         if (at >= importer->resume.done)
             good = take(importer, &load, result, item.why);
+        importer->next++; /* only now: until it is in a bulk, nobody else knows that it is not settled */
     }
     items_close(items);
     return good && result == ITEM_END;
@@ -271,7 +271,7 @@ static bool import_all(struct importer *importer)
     if (importer->loader) /* what was read before the failure is written all the same */
         good = loader_finish(importer->loader) && good;
     if (importer->restore)
-        good = restore_finish(importer->restore) && good;
+        good = restore_finish(importer->restore, good) && good;
     if (importer->loader && importer->options->resume)
         note_progress(importer);
     return good && !interrupted();

@@ -145,7 +145,7 @@ static unsigned char give_up(EditLine *edit, int key)
     (void)key;
     el_get(edit, EL_CLIENTDATA, &lines);
     lines->interrupted = true;
-    fputs("^C", stdout);
+    fputs("^C\n", stdout);
     return CC_NEWLINE;
 }
 
@@ -204,6 +204,7 @@ const char *lines_read(struct lines *lines, const char *prompt, bool *interrupte
 
     lines->prompt = prompt;
     lines->interrupted = false;
+    el_set(lines->edit, EL_PREP_TERM, 1); /* before the prompt, so that no key comes between the two */
     line = el_gets(lines->edit, &size);
     *interrupted = lines->interrupted;
     return line && size > 0 ? line : NULL;

@@ -249,11 +249,11 @@ bool restore_take(struct restore *restore, const struct load_item *line, orrery_
     return false;
 }
 
-bool restore_finish(struct restore *restore)
+bool restore_finish(struct restore *restore, bool all_was_read)
 {
     bool good = end_container(restore);
 
-    if (good && !restore->ended) {
+    if (good && all_was_read && !restore->ended) {
         tell("the file is not whole: its last line is missing");
         good = false;
     }

@@ -19,5 +19,5 @@ struct restore *restore_open(struct cli *cli, const struct options *options, enu
 
 /* False: it cannot go on, which was told. */
 bool restore_take(struct restore *restore, const struct load_item *line, orrery_value root);
-bool restore_finish(struct restore *restore);
+bool restore_finish(struct restore *restore, bool all_was_read);
 void restore_close(struct restore *restore);
