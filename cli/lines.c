@@ -155,9 +155,10 @@ static void bind_keys(struct lines *lines)
     el_set(lines->edit, EL_EDITOR, "emacs");
     el_set(lines->edit, EL_PROMPT, prompt_of);
     el_set(lines->edit, EL_HIST, history, lines->history);
-    el_set(lines->edit, EL_ADDFN, "orrery-complete", "complete a word", complete);
+    /* by their wide names: of narrow ones libedit keeps copies that it never frees */
+    el_wset(lines->edit, EL_ADDFN, L"orrery-complete", L"complete a word", complete);
     el_set(lines->edit, EL_BIND, "^I", "orrery-complete", NULL);
-    el_set(lines->edit, EL_ADDFN, "orrery-give-up", "begin anew", give_up);
+    el_wset(lines->edit, EL_ADDFN, L"orrery-give-up", L"begin anew", give_up);
     el_set(lines->edit, EL_BIND, "^C", "orrery-give-up", NULL);
     el_set(lines->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
     el_set(lines->edit, EL_SETTY, "-d", "-isig", NULL); /* Ctrl-C is a key while a line is typed */
