@@ -11,6 +11,7 @@
 #include "import.h"
 #include "options.h"
 #include "query.h"
+#include "samples.h"
 #include "shell.h"
 #include "wait.h"
 
@@ -27,6 +28,8 @@ static const struct row {
       FOR_IMPORT, import_command },
     { "export", "dbs/x/colls/y [flags]",
       "a container as JSON lines, as of one LSN; dbs/x --all: a whole database", FOR_EXPORT, export_command },
+    { "samples", "[NAME | NAME/bad] [flags]", "worked models; without a name: which there are", FOR_SAMPLES,
+      samples_command },
     { "wait", "[LINK...] [flags]", "ends when the server serves, and has what the links name", FOR_WAIT,
       wait_command },
 };

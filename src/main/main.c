@@ -39,6 +39,7 @@ static int help_command(int argc, char **argv)
          "  orrery export dbs/D/colls/C [flags]\n"
          "                              a container as JSON lines, as of one LSN; dbs/D --all: a whole "
          "database\n"
+         "  orrery samples [NAME]       load a worked model; without a name: which there are\n"
          "  orrery wait [LINK...] [flags]\n"
          "                              end when a server serves, and has what the links name\n"
          "                              (each of these has its own --help)\n"
