@@ -167,6 +167,7 @@ static enum wait answer(struct connection *c)
 /* The request will not be read to its end, so nothing after it can be read either. */
 static enum wait refuse(struct connection *c, enum status why, const char *message)
 {
+    c->job->exchange.request.target = parser_target(&c->job->parser, &c->input);
     job_write_error(c->job, why, message);
     c->last = c->lingers = true;
     return answer(c);

@@ -188,6 +188,7 @@ static void answer(struct job *job)
 
 static void refuse(struct job *job, enum status why, const char *message)
 {
+    job->exchange.request.target = stream_slice(&job->stream, job->stream.target);
     job_write_error(job, why, message);
     answer(job);
 }
