@@ -472,7 +472,7 @@ static bool keep_answer(struct connection *c)
     memcpy(mempcpy(job->kept, job->out[0].data, job->out[0].size), job->out[1].data, job->out[1].size);
     job->out[0] = slice_make(job->kept, left);
     job->out[1] = slice_of("");
-    arena_reset(&job->exchange.op.arena);
+    arena_free(&job->exchange.op.arena);
     if (!input_has_more(&c->input))
         connection_release(c, &c->input);
     return true;

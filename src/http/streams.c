@@ -270,7 +270,7 @@ static bool keep_answer(struct job *job)
         return false;
     keep_part(head, job->kept);
     keep_part(body, job->kept + head->size);
-    arena_reset(&job->exchange.op.arena);
+    arena_free(&job->exchange.op.arena);
     return true;
 }
 
