@@ -160,6 +160,10 @@ enum {
     POOL_SLOW_MS = 4,    /* of a processor's time, after which what a thread does gives way to all others */
     POOL_SLOW_NICE = 10, /* a tenth of what a loop gets of a core that both want */
     POOL_SLOW_QUEUE_MAX = 1000, /* beyond it they are answered 429 */
+    POOL_WAITING_BYTES =
+        32 * 1024, /* that a request takes while it waits: its head, and what it began with */
+    POOL_WAITING_PART =
+        4, /* and of what the account keeps for small requests, all such of a class have one part in so many */
     POOL_SCRIPT_THREADS_MAX =
         2 * SCRIPT_CHILDREN_MAX, /* scripts, and writes with triggers: half of them wait for a child */
     POOL_SCRIPT_QUEUE_MAX = 1000,

@@ -17,7 +17,15 @@ static size_t core_count(void)
     return (size_t)CPU_COUNT(&usable);
 }
 
-static struct pool *open_pool(void)
+/* Those that wait are small each and many together: they leave room for others. */
+static size_t queue_max(const struct account *account, size_t most)
+{
+    size_t room = account ? account_kept(account) / POOL_WAITING_PART / POOL_WAITING_BYTES : most;
+
+    return room < most ? room : most;
+}
+
+static struct pool *open_pool(const struct account *account)
 {
     size_t slow = POOL_SLOW_THREADS_PER_CORE * core_count();
 
@@ -28,8 +36,9 @@ static struct pool *open_pool(void)
     return pool_open(&(struct pool_limits){
         .threads = POOL_THREADS_MAX,
         .class = { [CLASS_QUICK] = { POOL_THREADS_MAX, POOL_QUEUE_MAX },
-                   [CLASS_SCANS] = { slow, POOL_SLOW_QUEUE_MAX, slow - slow / POOL_KEPT_PART },
-                   [CLASS_SCRIPTS] = { POOL_SCRIPT_THREADS_MAX, POOL_SCRIPT_QUEUE_MAX,
+                   [CLASS_SCANS] = { slow, queue_max(account, POOL_SLOW_QUEUE_MAX),
+                                     slow - slow / POOL_KEPT_PART },
+                   [CLASS_SCRIPTS] = { POOL_SCRIPT_THREADS_MAX, queue_max(account, POOL_SCRIPT_QUEUE_MAX),
                                        POOL_SCRIPT_THREADS_MAX - POOL_SCRIPT_THREADS_MAX / POOL_KEPT_PART } },
         .kept = POOL_THREADS_KEPT,
         .idle_ms = POOL_IDLE_MS,
@@ -55,7 +64,7 @@ static enum status open_loops(struct op *op, struct http_server *server)
     enum status st = ST_OK;
 
     server->loops = calloc(wanted, sizeof(*server->loops));
-    server->pool = open_pool();
+    server->pool = open_pool(server->options.account);
     server->peers = peers_open(server->options.connections_max);
     if (!server->loops || !server->pool || !server->peers)
         return op_fail(op, ST_UNAVAILABLE, "out of memory");

@@ -105,5 +105,8 @@ void reply_print_reason(struct buf *out, const char *reason);
 enum { RETRY_AFTER_MS = 50 };
 uint64_t reply_retry_after_ms(const struct op *op);
 
-/* For failures before there is an operation. http/ calls it for malformed requests. */
+/* SDKs ask this of what becomes of transactions, whichever step refuses them. */
+bool reply_tells_retriable(const struct request *request);
+
+/* For failures before there is an operation. http/ calls it for malformed requests, of which it knows the target at most. */
 void reply_write_error(struct exchange *exchange, enum status status, const char *message);

@@ -88,18 +88,12 @@ static enum marker marker_of(const struct request *request, struct slice shape)
     return MARK_NONE;
 }
 
-static bool tells_retriable(const struct routed *routed)
-{
-    return routed->route && routed->route->flags & IN_PARTS;
-}
-
 /* The route says which keys are good, so it is found before the signature is checked. It is told only after that. */
 static void find_route(const struct request *request, struct routed *routed)
 {
     struct slice shape = routed->path.shape;
 
     routed->route = route_find(request->method, marker_of(request, shape), shape, &routed->known_path);
-    routed->reply.tells_retriable = tells_retriable(routed);
 }
 
 /* What clients in Direct mode ask first: they are told before their signature is looked at. */
@@ -485,7 +479,7 @@ static void begin_reply(struct exchange *exchange, struct routed *routed)
     version = call_version(&routed->call);
     reply_begin(&routed->reply, &exchange->op, &exchange->answer);
     routed->reply.plain_session = version != 0 && version < VERSION_WITH_VECTORS;
-    routed->reply.tells_retriable = tells_retriable(routed);
+    routed->reply.tells_retriable = reply_tells_retriable(&exchange->request);
 }
 
 /* A failure on items tells the container's LSN, unless the operation has noted the one that it saw. */
