@@ -191,7 +191,7 @@ static void bind_rid_of_group(struct binder *b, struct select_item *item)
 
 /*
  * In a rewritten statement the first column is the rid of the row's item, which is no part of a group, and whose name
- * FROM x IN c.a hides.
+ * FROM x IN c.a hides. By whatever name it is asked for: what lies below an item, or was made of it, has no rid.
  */
 static void bind_rid(struct binder *b, struct select *select, const struct visible **names,
                      struct visible *root)
@@ -203,7 +203,7 @@ static void bind_rid(struct binder *b, struct select *select, const struct visib
     root->name = select->item[0].expr->kid[0]->name;
     while (found && !slice_equal(found->name, root->name))
         found = found->outer;
-    if (!found) {
+    if (!found || !b->slot[found->slot].is_item) {
         root->outer = *names;
         *names = root;
     }
