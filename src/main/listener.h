@@ -27,5 +27,8 @@ void listener_close(struct listener *listener);
 /* "127.0.0.1:8081": what was bound, ports filled in. NULL past the last. */
 const char *listener_address(const struct listener *listener, size_t index);
 
+/* The file of its certificate; NULL: it speaks http only. */
+const char *listener_certificate(const struct listener *listener);
+
 /* Whether it speaks https. */
 bool listener_has_tls(const struct listener *listener);

@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "main/emulator.h"
 #include "main/identity.h"
 #include "main/keyfile.h"
 #include "main/listener.h"
@@ -57,6 +58,16 @@ static void print_addresses(const struct listener *listener)
     fflush(stdout);
 }
 
+/* After everything else that is said at the start. */
+static void announce(const struct server *server)
+{
+    print_addresses(server->listener);
+    if (!server->settings->emulator)
+        return;
+    emulator_leave_certificate(listener_certificate(server->listener));
+    emulator_announce(listener_address(server->listener, 0));
+}
+
 static enum status start(struct op *op, struct server *server)
 {
     enum status st;
@@ -71,7 +82,7 @@ static enum status start(struct op *op, struct server *server)
                                                   .auth = server->auth,
                                                   .audit = server->audit },
                       &server->listener));
-    print_addresses(server->listener);
+    announce(server);
 out:
     return st;
 }
@@ -159,6 +170,8 @@ int serve(const struct settings *settings)
     enum status st;
 
     set_log_level(settings->log);
+    if (settings->emulator)
+        emulator_log();
     signal(SIGPIPE, SIG_IGN);
     raise_file_limit();
     sigemptyset(&signals);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "main/emulator.h"
 #include "main/settings.h"
 
 enum kind { TEXT, FLAG, CHOICE, NUMBER, LIST }; /* a CHOICE is a flag that may also be told "no" */
@@ -49,6 +50,7 @@ static const struct flag flags[] = {
     { "range-units", NUMBER, AT(range_units), "N", "RU/s that one partition key range serves (6000 of a new container with fixed throughput, else 10000)" },
     { "range-mb", NUMBER, AT(range_mb), "N", "what one range may hold before it is split (51200)" },
     { "enforce-throughput", FLAG, AT(enforce_throughput), NULL, "answer 429 to what is beyond a container's request units a second" },
+    { "emulator", FLAG, AT(emulator), NULL, "stand in for the Cosmos DB emulators: any address and name, their key, flags and variables (docs/emulator.md)" },
     { "script-seconds", NUMBER, AT(script_seconds), "N", "how long a stored procedure, trigger or function may run (5)" },
     { "script-mb", NUMBER, AT(script_mb), "N", "memory that it may have (256)" },
     { "script-children", NUMBER, AT(script_children), "N", "how many of them run at a time, each in a process of its own (16)" },
@@ -140,6 +142,14 @@ static size_t find_flag(const char *name, size_t size)
     return i;
 }
 
+bool settings_knows(const char *name, size_t size, bool *takes_value)
+{
+    size_t which = find_flag(name, size);
+
+    *takes_value = which < FLAG_COUNT && flags[which].kind != FLAG && flags[which].kind != CHOICE;
+    return which < FLAG_COUNT;
+}
+
 /* --name value, --name=value, or --name for a flag that has no value. */
 static bool read_flags(struct settings *settings, int argc, char **argv, int from, bool *given)
 {
@@ -212,9 +222,19 @@ void settings_default(struct settings *settings)
 bool settings_read(struct settings *settings, int argc, char **argv, int from)
 {
     bool given[FLAG_COUNT] = { false };
+    char *ours[EMULATOR_WORDS_MAX];
 
     settings_default(settings);
+    settings->emulator = emulator_is_wanted(argc, argv, from);
+    if (settings->emulator) {
+        if (!emulator_read(settings, argc, argv, from, ours, &argc))
+            return false;
+        argv = ours;
+        from = 0;
+    }
     if (!read_flags(settings, argc, argv, from, given) || !read_environment(settings, given))
+        return false;
+    if (settings->emulator && !emulator_settle(settings))
         return false;
     if (settings->listen.count == 0)
         settings->listen = (struct setting_list){ .item = { "localhost:8081" }, .count = 1 };

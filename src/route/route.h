@@ -17,7 +17,8 @@ struct route_options {
     bool trusts_all;     /* whoever asks is the program itself: no host, no signature, every right */
     bool guards_metrics; /* they need a token or a signature */
     struct audit *audit; /* NULL: none is kept */
-    const char *const *host_names; /* names besides loopback's that a Host header may have */
+    bool emulator;       /* it stands in for the Cosmos DB emulators, which have some paths more */
+    const char *const *host_names; /* names besides loopback's that a Host header may have; "*" is any */
     size_t host_name_count;
     const char *const *cors_origins; /* web pages that may ask; "*" is any */
     size_t cors_origin_count;
