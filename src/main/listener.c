@@ -28,7 +28,7 @@ struct listener {
 static void print_metrics(void *context, struct buf *out)
 {
     const struct listener *listener = context;
-    struct statistics statistics = { .http = listener->http };
+    struct statistics statistics = { .http = listener->http, .observer = listener->options.observer };
 
     engine_statistics(listener->options.engine, &statistics);
     statistics_print(out, &statistics);
@@ -108,6 +108,8 @@ static void open_router(struct listener *listener)
         .service = engine_service(engine),
         .auth = listener->options.auth,
         .audit = listener->options.audit,
+        .observe = listener->options.observer ? observer_see : NULL,
+        .observe_context = listener->options.observer,
         .guards_metrics = guards_metrics(listener),
         .host_names = listener->names,
         .host_name_count = listener->name_count,

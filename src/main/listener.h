@@ -8,6 +8,7 @@
  */
 #pragma once
 #include "main/engine.h"
+#include "main/observer.h"
 
 struct listener;
 
@@ -15,7 +16,8 @@ struct listener_options {
     const struct settings *settings;
     struct engine *engine;
     struct auth *auth;
-    struct audit *audit; /* NULL: none is kept */
+    struct audit *audit;       /* NULL: none is kept */
+    struct observer *observer; /* NULL: nobody watches */
 };
 
 /* Makes what is missing: a certificate, in the engine's directory. Requests are served when it returns. */

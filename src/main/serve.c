@@ -21,6 +21,7 @@ struct server {
     struct file_watch key_watch;
     struct identity identity;
     struct audit *audit;
+    struct observer *observer;
     struct engine *engine;
     struct listener *listener;
 };
@@ -74,13 +75,15 @@ static enum status start(struct op *op, struct server *server)
 
     if (server->settings->audit)
         TRY(audit_open(op, server->settings->audit, &server->audit));
+    TRY(observer_open(op, server->settings, &server->observer));
     TRY(open_auth(op, server)); /* before anything is made on disk for a server that will not run */
     TRY(engine_open(op, server->settings, server->auth, &server->engine));
     TRY(listener_open(op,
                       &(struct listener_options){ .settings = server->settings,
                                                   .engine = server->engine,
                                                   .auth = server->auth,
-                                                  .audit = server->audit },
+                                                  .audit = server->audit,
+                                                  .observer = server->observer },
                       &server->listener));
     announce(server);
 out:
@@ -139,6 +142,7 @@ static void stop(struct server *server)
     engine_close(server->engine);
     auth_close(server->auth);
     audit_close(server->audit);
+    observer_close(server->observer);
 }
 
 static void set_log_level(const char *name)
@@ -170,6 +174,7 @@ int serve(const struct settings *settings)
     enum status st;
 
     set_log_level(settings->log);
+    log_set_json(strcmp(settings->log_format, "json") == 0);
     if (settings->emulator)
         emulator_log();
     signal(SIGPIPE, SIG_IGN);

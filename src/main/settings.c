@@ -55,7 +55,10 @@ static const struct flag flags[] = {
     { "script-mb", NUMBER, AT(script_mb), "N", "memory that it may have (256)" },
     { "script-children", NUMBER, AT(script_children), "N", "how many of them run at a time, each in a process of its own (16)" },
     { "script-program", TEXT, AT(script_program), "FILE", "what runs them (orrery-js, beside this program)" },
-    { "log", TEXT, AT(log), "error|warn|info|debug", "how much to say on standard error (info)" },
+    { "log", TEXT, AT(log), "error|warn|info|debug|json", "how much to say on standard error (info); json is info, in that format" },
+    { "log-format", TEXT, AT(log_format), "text|json", "how to say it: a line of text, or a JSON object a line (text)" },
+    { "slow-ms", NUMBER, AT(slow_ms), "N", "tell the log of requests that take so long, of queries with text and plan" },
+    { "otlp", TEXT, AT(otlp), "URL", "send a span of each request to this OpenTelemetry collector, by OTLP/HTTP as JSON" },
 };
 /* clang-format on */
 enum { FLAG_COUNT = sizeof(flags) / sizeof(flags[0]) };
@@ -210,6 +213,7 @@ void settings_default(struct settings *settings)
                                    .store = "rocksdb",
                                    .durability = "sync",
                                    .log = "info",
+                                   .log_format = "text",
                                    .consistency = "Session",
                                    .change_retention_hours = CHANGE_RETENTION_HOURS_DEFAULT,
                                    .transaction_hours = TRANSACTION_KEPT_HOURS_DEFAULT,
@@ -245,8 +249,13 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
         return fail("there is no https, so there would be nothing: --", "tls-only");
     if (settings->script_children > SCRIPT_CHILDREN_MAX)
         return fail("more than there are threads for (16): --", "script-children");
-    return is_choice("store", settings->store) && is_choice("durability", settings->durability) &&
-           is_choice("log", settings->log) && is_choice("consistency", settings->consistency) &&
+    if (strcmp(settings->log, "json") == 0) {
+        settings->log = "info";
+        settings->log_format = "json";
+    }
+    return is_choice("log-format", settings->log_format) && is_choice("store", settings->store) &&
+           is_choice("durability", settings->durability) && is_choice("log", settings->log) &&
+           is_choice("consistency", settings->consistency) &&
            (!settings->public_endpoint || is_endpoint(settings->public_endpoint));
 }
 

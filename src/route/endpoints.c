@@ -8,6 +8,8 @@
 
 enum { CERTIFICATE_BYTES_MAX = 64 * 1024 };
 
+#define OPENMETRICS "application/openmetrics-text"
+
 static void answer_text(struct exchange *exchange, const char *type)
 {
     exchange->answer.status = 200;
@@ -28,10 +30,21 @@ static enum status ready(const struct route_options *options, const struct route
 static enum status metrics_text(const struct route_options *options, const struct route_metrics *metrics,
                                 struct exchange *exchange)
 {
+    struct slice accept = exchange->request.header[HEADER_ACCEPT];
+    bool is_open = accept.data && memmem(accept.data, accept.size, OPENMETRICS, sizeof(OPENMETRICS) - 1);
+    struct buf text;
+
     assert(options->print_metrics);
-    metrics_print(&exchange->answer.body, metrics);
-    options->print_metrics(options->metrics_context, &exchange->answer.body);
-    answer_text(exchange, "text/plain; version=0.0.4");
+    buf_init(&text, &exchange->op.arena);
+    metrics_print(&text, metrics, is_open);
+    options->print_metrics(options->metrics_context, &text);
+    if (is_open)
+        metrics_as_openmetrics(&exchange->answer.body, buf_as_slice(&text));
+    else
+        exchange->answer.body = text;
+    exchange->answer.body.failed |= text.failed;
+    answer_text(exchange,
+                is_open ? OPENMETRICS "; version=1.0.0; charset=utf-8" : "text/plain; version=0.0.4");
     return ST_OK;
 }
 

@@ -48,6 +48,7 @@ void route_close(struct router *router)
 {
     if (!router)
         return;
+    metrics_free(router->metrics);
     free(router->metrics);
     free(router);
 }
@@ -545,10 +546,30 @@ static void reply_location(struct op *op, struct routed *routed)
     reply_header_link(&routed->reply, "content-location", buf_as_slice(&place));
 }
 
+/* Those who watch may name the trace that a request belongs to: it becomes an example of how long such a one takes. */
+static void observe(struct router *router, struct exchange *exchange, const struct routed *routed,
+                    enum status st, double charge, struct route_metrics *metrics, int64_t took_us)
+{
+    struct trace_id trace =
+        router->options.observe(router->options.observe_context, &exchange->op,
+                                &(struct observed){ .operation = routed->route ? routed->route->name : "none",
+                                                    .request = &exchange->request,
+                                                    .answer = &exchange->answer,
+                                                    .reply = &routed->reply,
+                                                    .link = routed->path.link,
+                                                    .charge = charge,
+                                                    .sub_status = st == ST_OK ? 0 : error_row(st)->sub,
+                                                    .took_us = took_us });
+
+    if (trace.text[0])
+        metrics_note_example(metrics, &trace, took_us, env_now_ms(exchange->op.env));
+}
+
 static void finish(struct router *router, struct exchange *exchange, struct routed *routed, enum status st)
 {
     struct op *op = &exchange->op;
     size_t index = routed->route ? (size_t)(routed->route - routes) : route_count;
+    int64_t took_us;
     double charge;
 
     assert(st != ST_WOULD_BLOCK); /* it goes on, on a thread that may wait */
@@ -563,9 +584,11 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
         throughput_leave(op, &routed->call, charge);
     origin_allow(&router->options, &exchange->request, &exchange->answer);
     audit(router, exchange, routed, st);
+    took_us = env_monotonic_us(op->env) - routed->began_us;
+    if (router->options.observe)
+        observe(router, exchange, routed, st, charge, &router->metrics[index], took_us);
     release_owners(&routed->call);
-    metrics_count(&router->metrics[index], exchange->answer.status,
-                  env_monotonic_us(op->env) - routed->began_us, exchange->request.direct);
+    metrics_count(&router->metrics[index], exchange->answer.status, took_us, exchange->request.direct);
 }
 
 static struct routed *begin(struct router *router, struct exchange *exchange)
