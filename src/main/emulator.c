@@ -175,6 +175,20 @@ static bool set_consistency(struct settings *settings, const char *value)
     return true;
 }
 
+/* Where to is said by the variable that every program with OpenTelemetry reads. */
+static bool set_otlp(struct settings *settings, const char *value)
+{
+    const char *url = getenv("OTEL_EXPORTER_OTLP_ENDPOINT");
+
+    if (is_false(value))
+        return true;
+    if (url && *url)
+        settings->otlp = url;
+    else
+        note("ENABLE_OTLP_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT does not say where to", LOG_WARN);
+    return true;
+}
+
 /* It is so here without being asked for. */
 static bool is_so(struct settings *settings, const char *value)
 {
@@ -214,6 +228,7 @@ static const struct foreign foreigns[] = {
     { "log-level", "LOG_LEVEL", VALUE, set_log, NULL, LOG_INFO },
     { "gateway-public-endpoint", "GATEWAY_PUBLIC_ENDPOINT", VALUE, set_public_endpoint, NULL, LOG_INFO },
     { "enable-telemetry", "ENABLE_TELEMETRY", MAYBE, NULL, "nothing is ever sent to anybody", LOG_INFO },
+    { "enable-otlp-exporter", "ENABLE_OTLP_EXPORTER", MAYBE, set_otlp, NULL, LOG_INFO },
     { "enable-console-exporter", "ENABLE_CONSOLE_EXPORTER", MAYBE, NULL, trace_why, LOG_INFO },
     { "cert-path", "CERT_PATH", VALUE, NULL, "give --tls-cert and --tls-key, in PEM", LOG_WARN },
     { "cert-secret", "CERT_SECRET", VALUE, NULL, "give --tls-cert and --tls-key, in PEM", LOG_WARN },

@@ -19,6 +19,8 @@ static const char *const variables[] = { "PORT",
                                          "AZURE_COSMOS_EMULATOR_KEY",
                                          "AZURE_COSMOS_EMULATOR_ARGS",
                                          "AZURE_COSMOS_EMULATOR_PARTITION_COUNT",
+                                         "ENABLE_OTLP_EXPORTER",
+                                         "OTEL_EXPORTER_OTLP_ENDPOINT",
                                          "ORRERY_LISTEN" };
 
 /* `serve` and these words, with these variables: "PORT=1 PROTOCOL=https". */
@@ -95,6 +97,18 @@ TEST(their_variables_and_their_flags_are_understood)
                      "PORT=9001"));
     CHECK(has(&settings.listen, "*:9002") && settings.optional_listen.count == 1);
     CHECK(strcmp(settings.data, "x") == 0 && strcmp(settings.log, "error") == 0);
+}
+
+TEST(spans_go_where_the_usual_variable_says)
+{
+    struct settings settings;
+
+    CHECK(read_words(&settings, "--emulator",
+                     "ENABLE_OTLP_EXPORTER=true OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318"));
+    CHECK(settings.otlp && strcmp(settings.otlp, "http://c:4318") == 0);
+    CHECK(read_words(&settings, "--emulator --enable-otlp-exporter false",
+                     "OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318"));
+    CHECK(!settings.otlp);
 }
 
 TEST(flags_of_the_windows_emulator_have_a_slash_and_any_case)
