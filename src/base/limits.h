@@ -129,6 +129,9 @@ enum {
     HTTP_PROGRESS_BYTES = 16 * 1024, /* to be sent, or taken of an answer, in half of the next */
     HTTP_REQUEST_MS = 30 * 1000,     /* from a request's first byte to its last */
     HTTP_DRAIN_MS = 4 * 1000,
+    OTLP_BUFFER_BYTES = 1024 * 1024, /* of spans that wait for being sent; there are two */
+    OTLP_TIMEOUT_MS = 2 * 1000,      /* of each step of sending them */
+    OTLP_LINGER_S = 1,               /* when the server stops */
     HTTP_QUIET_MS =
         500, /* what a client says nothing for, before it loses a connection that it cannot be told to leave */
 

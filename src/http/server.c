@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/thread.h"
 #include "http/server.h"
 
@@ -52,6 +53,9 @@ static enum status open_listeners(struct op *op, struct http_server *server)
 
     for (size_t i = 0; i < server->options.listen_count; i++)
         TRY(listen_add(op, &server->listeners, server->options.listen[i]));
+    for (size_t i = 0; i < server->options.optional_count; i++)
+        if (listen_add(op, &server->listeners, server->options.optional[i]) != ST_OK)
+            log_line(LOG_WARN, "%s; it goes on without", op->error);
     if (server->listeners.count == 0)
         st = op_fail(op, ST_BAD_REQUEST, "there is no address to listen on");
 out:

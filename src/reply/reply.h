@@ -28,7 +28,9 @@ struct reply {
     struct answer *answer;
     struct about about;
     struct slice content_type; /* of a body that is no JSON */
-    int64_t began_us;          /* on the monotonic clock */
+    struct slice query,
+        plan; /* of a query, for the log and for traces, where the service notes them; no data: none */
+    int64_t began_us; /* on the monotonic clock */
     bool
         tells_retriable; /* a failure says whether the same request may succeed later, as SDKs ask of transactions */
     bool plain_session; /* for clients of API versions before 2018-06-18, which know no "-1#" */
