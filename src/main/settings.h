@@ -18,7 +18,7 @@ struct settings {
     const char *jwks, *jwt_issuer, *roles, *audit, *consistency, *public_endpoint, *backup_dir;
     struct setting_list listen, host_names, cors_origins, jwt_audiences;
     int tls_only; /* 1: yes, -1: no, 0: settings_tls_only() decides */
-    bool allow_emulator_key, no_tls, no_direct, enforce_throughput;
+    bool allow_emulator_key, no_tls, no_direct, no_explorer, enforce_throughput;
     long memory_mb, cache_mb; /* 0: memory_settle() finds them */
     long range_units, range_mb, script_seconds, script_mb, script_children;
     long change_retention_hours;
