@@ -160,3 +160,6 @@ function briefOfTree(value, most) {
   };
   return print(value);
 }
+
+/** @param {any} value */
+export const numberOf = (value) => (value instanceof ExactNumber ? Number(value.text) : kindOf(value) === "number" ? value : NaN);

@@ -50,6 +50,10 @@ export async function loadTree() {
     } else roots = sorted(await listAll(client(), ["dbs"])).map((d) => node("database", d.id, ["dbs", d.id], 1, d));
     if (!tree.value.roots && roots.length === 1) wasOpen.add(roots[0].key);
     await Promise.all(roots.map((root) => reopen(root, wasOpen)));
+    for (let more = openedSince(wasOpen); more.length; more = openedSince(wasOpen)) {
+      more.forEach((key) => wasOpen.add(key)); // while this was being read
+      await Promise.all(roots.map((root) => reopen(root, wasOpen)));
+    }
     tree.set({ roots, error: "" });
   } catch (error) {
     tree.set({ roots: tree.value.roots, error: /** @type {Error} */ (error).message || "unreachable" });
@@ -59,11 +63,14 @@ export async function loadTree() {
 /** @param {TreeNode[]} nodes @returns {string[]} */
 const openKeys = (nodes) => nodes.flatMap((n) => (n.isOpen ? [n.key, ...openKeys(n.children ?? [])] : []));
 
+/** @param {Set<string>} wasOpen */
+const openedSince = (wasOpen) => openKeys(tree.value.roots ?? []).filter((key) => !wasOpen.has(key));
+
 /** @param {TreeNode} n @param {Set<string>} wasOpen */
 async function reopen(n, wasOpen) {
   if (!wasOpen.has(n.key)) return;
   n.isOpen = true;
-  n.children = await childrenOf(n);
+  n.children ??= await childrenOf(n);
   await Promise.all(n.children.map((child) => reopen(child, wasOpen)));
 }
 

@@ -1,8 +1,7 @@
 // explorer/views/chart.js - pictures of rows by Chart.js, which is loaded when the first one is drawn.
-import { kindOf } from "../api/json.js";
+import { kindOf, numberOf } from "../api/json.js";
 import { t } from "../text/en.js";
 import { fill, h } from "./dom.js";
-import { numberOf } from "./results.js";
 
 const POINTS_MAX = 500;
 
@@ -110,6 +109,7 @@ export function twoDimensions(vectors) {
   const dot = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
   /** @type {number[][]} */
   const axes = [];
+  let strongest = 0;
   for (let a = 0; a < 2; a++) {
     /** @type {number[]} */
     let axis = Array.from({ length: size }, (_, i) => (i % 2 === a ? 1 : 0.5));
@@ -127,8 +127,9 @@ export function twoDimensions(vectors) {
         const along = dot(next, other);
         for (let i = 0; i < size; i++) next[i] -= along * other[i];
       }
-      const length = Math.sqrt(dot(next, next)) || 1;
-      axis = next.map((x) => x / length);
+      const length = Math.sqrt(dot(next, next));
+      strongest = Math.max(strongest, length);
+      axis = next.map((x) => (length > strongest * 1e-9 ? x / length : 0)); // what is left of one line is noise
     }
     axes.push(axis);
   }

@@ -26,7 +26,7 @@ const isChild = (part) => part === null || part === undefined || part === false 
 /** @param {Element} element @param {any} child */
 function append(element, child) {
   if (Array.isArray(child)) child.forEach((each) => append(element, each));
-  else if (child !== null && child !== undefined && child !== false) element.append(child instanceof Node ? child : String(child));
+  else if (child !== null && child !== undefined && child !== false) element.append(child instanceof Node ? child : document.createTextNode(String(child)));
 }
 
 /** @param {any} element @param {Record<string, any>} members */

@@ -37,6 +37,8 @@ export class Grid {
     this.element = h("div.grid", this.scroller, this.note);
     /** @type {Map<number, HTMLElement>} */
     this.shown = new Map();
+    /** @type {HTMLElement[]} */
+    this.spare = [];
     this.isLate = false;
     new ResizeObserver(() => this.later()).observe(this.scroller);
   }
@@ -100,32 +102,47 @@ export class Grid {
     const last = Math.min(this.rows.length, Math.ceil((top + this.scroller.clientHeight) / ROW_PX) + SPARE_ROWS);
     for (const [index, element] of this.shown)
       if (index < first || index >= last) {
-        element.remove();
+        this.spare.push(element);
         this.shown.delete(index);
       }
     for (let index = first; index < last; index++) {
       if (this.shown.has(index)) continue;
-      const element = this.row(index);
+      const old = this.spare.pop();
+      const element = old ?? this.emptyRow();
+      this.fillRow(element, index);
       this.shown.set(index, element);
-      this.body.append(element);
+      if (!old) this.body.append(element);
     }
+    for (const element of this.spare.splice(0)) element.remove();
     if (last >= this.rows.length - SPARE_ROWS && this.scroller.clientHeight > 0) this.options.onEnd?.();
   }
 
-  /** @param {number} index */
-  row(index) {
+  emptyRow() {
+    return h("div.grid-row", { role: "row" }, this.options.onSelect && h("div.cell", { role: "gridcell" }, h("input", { type: "checkbox", tabindex: -1 })),
+      this.columns.map(() => h("div.cell", { role: "gridcell" }, h("span.cell-text", { dir: "auto" }, ""))));
+  }
+
+  /** An element serves one row after the other: making elements is what takes time. @param {any} element @param {number} index */
+  fillRow(element, index) {
     const row = this.rows[index];
-    const isSelected = this.selected.has(row);
-    const element = h("div.grid-row", { role: "row", "aria-rowindex": index + 2, "aria-selected": this.options.onSelect ? String(isSelected) : null, "data-index": index, id: this.idOf(index),
-      style: { transform: `translateY(${index * ROW_PX}px)` } },
-    this.options.onSelect && h("div.cell", { role: "gridcell" }, h("input", { type: "checkbox", tabindex: -1, checked: isSelected, "aria-label": t.items.select(brief(row?.id ?? index + 1, 60)) })),
-    this.columns.map((c) => {
-      const value = c.value(row);
-      return h("div.cell", { role: "gridcell", "data-kind": kindOf(value) }, h("span.cell-text", { dir: "auto" }, brief(value, 160)));
-    }));
-    element.classList.toggle("active", index === this.active);
-    element.classList.toggle("opened", row !== null && row === this.opened);
-    return element;
+    element.id = this.idOf(index);
+    element.dataset.index = index;
+    element.ariaRowIndex = index + 2;
+    element.style.transform = `translateY(${index * ROW_PX}px)`;
+    element.className = "grid-row" + (index === this.active ? " active" : "") + (row !== null && row === this.opened ? " opened" : "");
+    let at = 0;
+    if (this.options.onSelect) {
+      const box = element.children[at++].firstChild;
+      box.checked = this.selected.has(row);
+      box.ariaLabel = t.items.select(brief(row?.id ?? index + 1, 60));
+      element.ariaSelected = String(box.checked);
+    }
+    for (const column of this.columns) {
+      const cell = element.children[at++];
+      const value = column.value(row);
+      cell.dataset.kind = kindOf(value);
+      cell.firstChild.firstChild.data = brief(value, 160);
+    }
   }
 
   /** @param {number} index */

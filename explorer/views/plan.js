@@ -39,8 +39,8 @@ function closes(text) {
   for (let i = 0; i < text.length; i++) {
     if (text[i] === '"' && text[i - 1] !== "\\") quoted = !quoted;
     if (quoted) continue;
-    if (text[i] === "(") depth++;
-    if (text[i] === ")" && --depth <= 0) return i === text.length - 1;
+    if ("([".includes(text[i])) depth++; // of an interval, too: [1, 2)
+    if (")]".includes(text[i]) && --depth <= 0) return i === text.length - 1;
   }
   return false;
 }

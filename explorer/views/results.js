@@ -1,5 +1,5 @@
 // explorer/views/results.js - the rows of a query in the form that somebody wants: table, text, tree, pictures.
-import { ExactNumber, kindOf, printJson } from "../api/json.js";
+import { printJson } from "../api/json.js";
 import { t } from "../text/en.js";
 import { drawChart, drawScatter, hasNumbers, vectorNames } from "./chart.js";
 import { count, fill, h } from "./dom.js";
@@ -110,6 +110,3 @@ export function resultsView({ onEnd }) {
     },
   };
 }
-
-/** @param {any} value */
-export const numberOf = (value) => (value instanceof ExactNumber ? Number(value.text) : kindOf(value) === "number" ? value : NaN);
