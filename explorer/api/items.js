@@ -1,5 +1,6 @@
 // explorer/api/items.js - items and queries over them, page by page.
 import { placeOf, placeOfSelf } from "./client.js";
+import { parseJson } from "./json.js";
 
 /** @typedef {import("./client.js").Client} Client @typedef {import("./client.js").Answer} Answer */
 
@@ -43,7 +44,7 @@ export function readItem(client, container, definition, item) {
 
 /** @param {Client} client @param {string[]} container @param {any} definition @param {string} text @param {boolean} [upsert] */
 export function createItem(client, container, definition, text, upsert) {
-  const headers = /** @type {Record<string, string>} */ (keyHeaders(definition, JSON.parse(text)));
+  const headers = /** @type {Record<string, string>} */ (keyHeaders(definition, parseJson(text)));
   if (upsert) headers["x-ms-documentdb-is-upsert"] = "true";
   return client.send("POST", [...container, "docs"], { text, headers });
 }

@@ -33,7 +33,7 @@ export function parseJson(text) {
 /** @param {any} value @param {number} [indent] */
 export const printJson = (value, indent = 2) => JSON.stringify(value, null, indent) ?? "";
 
-const TOKEN = /"(?:[^"\\]|\\[^])*"|-?[0-9][0-9.eE+-]*|true|false|null|[[\]{},:]/g;
+const TOKEN = /"[^"\\]*(?:\\[^][^"\\]*)*"|-?[0-9][0-9.eE+-]*|true|false|null|[[\]{},:]/g;
 
 /** The properties that the server writes into every resource. */
 export const SYSTEM_PROPERTIES = new Set(["_rid", "_self", "_etag", "_attachments", "_ts", "_lsn"]);

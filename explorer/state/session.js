@@ -59,7 +59,7 @@ export async function signInQuietly() {
 
 export function signOut() {
   sessionStorage.removeItem(PLACE);
-  session.set(nobody);
+  location.reload(); // whatever the page had of the account goes with it
 }
 
 let isWatching = false;

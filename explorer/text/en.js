@@ -130,6 +130,7 @@ export const t = {
     history: "History",
     saved: "Saved.",
     unsaved: "Not saved",
+    leave: (/** @type {string} */ name) => `${name} has changes that are not saved. Leave them?`,
     size: "size",
     etag: "ETag",
     changed: "changed",

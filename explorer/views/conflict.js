@@ -1,5 +1,5 @@
 // explorer/views/conflict.js - three versions of an item: what it was, what one made of it, what the other did.
-import { brief, kindOf, printJson } from "../api/json.js";
+import { brief, kindOf, parseJson, printJson } from "../api/json.js";
 import { t } from "../text/en.js";
 import { ask } from "./dialog.js";
 import { h } from "./dom.js";
@@ -27,7 +27,7 @@ const same = (a, b) => (a === undefined || b === undefined ? a === b : printJson
 
 /** Theirs, with what is mine. `choose` says whose value counts where both changed one. @param {any} theirs @param {Difference[]} found @param {(d: Difference) => "mine"|"theirs"} choose */
 export function mergeOf(theirs, found, choose) {
-  const merged = structuredClone(theirs);
+  const merged = parseJson(printJson(theirs));
   for (const d of found) {
     const takesMine = d.isConflict ? choose(d) === "mine" : !same(d.base, d.mine);
     if (takesMine) setAt(merged, d.path, d.mine);

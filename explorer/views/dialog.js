@@ -13,7 +13,7 @@ export function ask({ title, body, action, danger, submit, check }) {
     const problem = h("p.problem", { role: "alert" });
     const go = h(danger ? "button.danger" : "button.primary", { type: "submit" }, action);
     const form = h("form", { method: "dialog" }, h("h2", { id: "dialog-title" }, title), ...body, problem,
-      h("div.actions", h("button", { type: "button", onclick: () => dialog.close() }, t.cancel), go));
+      h("div.actions", action !== t.close && h("button", { type: "button", onclick: () => dialog.close() }, t.cancel), go));
     const dialog = h("dialog.window", { "aria-labelledby": "dialog-title" }, form);
     const values = () => /** @type {Record<string, string>} */ (Object.fromEntries(new FormData(form)));
     const look = () => (go.disabled = check ? !check(values()) : false);

@@ -61,7 +61,7 @@ export function itemPane({ segments, definition, onSaved, onDeleted, neighbours 
 
   /** @param {any} item */
   async function show(item) {
-    if (isDirty() && base?.item._rid !== item._rid && !confirm(t.item.unsaved + ": " + (base?.item.id ?? t.item.new))) return;
+    if (isDirty() && base?.item._rid !== item._rid && !confirm(t.item.leave(base?.item.id ?? t.item.new))) return;
     reveal(true);
     fill(title, item.id ?? "");
     try {

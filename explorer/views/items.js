@@ -1,6 +1,6 @@
 // explorer/views/items.js - a container's items: the list, its filter, and what is done with many of them.
 import { Pages, createItem, deleteItem, namesOf, valueAt } from "../api/items.js";
-import { SYSTEM_PROPERTIES, kindOf, printJson } from "../api/json.js";
+import { SYSTEM_PROPERTIES, kindOf, parseJson, printJson } from "../api/json.js";
 import { readContainer } from "../api/resources.js";
 import { canWrite, client } from "../state/session.js";
 import { t } from "../text/en.js";
@@ -241,11 +241,11 @@ export function itemsIn(text) {
   const plain = text.replace(/^\uFEFF/, "").trim();
   let found;
   try {
-    const whole = JSON.parse(plain);
+    const whole = parseJson(plain);
     found = Array.isArray(whole) ? whole : [whole];
   } catch {
     try {
-      found = plain.split(/\r?\n/).filter((line) => line.trim()).map((line) => JSON.parse(line));
+      found = plain.split(/\r?\n/).filter((line) => line.trim()).map((line) => parseJson(line));
     } catch {
       throw new Error(t.items.notItems);
     }

@@ -107,7 +107,7 @@ function tabsView() {
   /** @param {import("../state/tabs.js").Tab} tab @param {boolean} isActive @param {import("../state/tabs.js").Tab[]} list */
   function tabButton(tab, isActive, list) {
     const close = () => {
-      if (!views.get(tab.key)?.isDirty?.() || confirm(t.item.unsaved + ": " + tab.title)) closeTab(tab.key);
+      if (!views.get(tab.key)?.isDirty?.() || confirm(t.item.leave(tab.title))) closeTab(tab.key);
     };
     const onkeydown = (/** @type {KeyboardEvent} */ e) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];

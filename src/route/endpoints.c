@@ -134,8 +134,9 @@ static enum status explorer(const struct route_options *options, const struct ro
     (void)metrics;
     if (!asset)
         return op_fail(&exchange->op, ST_NOT_FOUND,
-                       options->serves_explorer ? "The explorer has no such file." :
-                                                  "This server was started without the explorer (--no-explorer).");
+                       options->serves_explorer
+                           ? "The explorer has no such file."
+                           : "This server was started without the explorer (--no-explorer).");
     buf_text(&answer->head, explorer_head);
     buf_printf(&answer->head, "etag: %s\r\n", asset->etag);
     if (slice_is(slice_trim(exchange->request.header[HEADER_IF_NONE_MATCH]), asset->etag)) {
