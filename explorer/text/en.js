@@ -38,7 +38,6 @@ export const t = {
     start: "Start",
     now: "Now",
     menu: "Show or hide the tree",
-    closeTab: (/** @type {string} */ title) => `Close ${title}`,
     tabs: "Open tabs",
     skip: "Skip to the content",
     resize: "Width of the tree",

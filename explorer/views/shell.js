@@ -118,7 +118,7 @@ function tabsView() {
     };
     return h(isActive ? "div.tab.active" : "div.tab", { role: "presentation", onauxclick: (/** @type {MouseEvent} */ e) => e.button === 1 && close() },
       h("button.tab-title", { type: "button", role: "tab", "aria-selected": String(isActive), tabindex: isActive ? 0 : -1, title: tab.hint, onclick: () => openTab(tab), onkeydown }, h("span", { dir: "auto" }, tab.title)),
-      h("button.icon-button.tab-close", { type: "button", tabindex: -1, "aria-label": t.shell.closeTab(tab.title), title: t.close, onclick: close }, icon("close")));
+      h("button.icon-button.tab-close", { type: "button", tabindex: -1, "aria-hidden": "true", title: t.close, onclick: close } /* a list of tabs has nothing but tabs: Delete closes */, icon("close")));
   }
   return h("div.work", strip, content);
 }

@@ -124,7 +124,11 @@ export async function click(page, text, selector = "button") {
   await handle.click();
 }
 
-export const row = async (page, name) => (await page.waitForSelector(`.tree-row[aria-label="${CSS_escape(name)}"]`, { visible: true })).click();
+/** A row that is open stays so: the only database opens by itself. */
+export async function row(page, name) {
+  const found = await page.waitForSelector(`.tree-row[aria-label="${CSS_escape(name)}"]`, { visible: true });
+  if ((await found.evaluate((e) => e.getAttribute("aria-expanded"))) !== "true") await found.click();
+}
 const CSS_escape = (text) => text.replace(/["\\]/g, "\\$&");
 
 export async function type(page, selector, text) {

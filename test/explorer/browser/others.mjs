@@ -11,7 +11,7 @@ async function accessible(page, what) {
   await page.evaluate(axe);
   const found = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ["violations"] })).violations
     .filter((v) => ["serious", "critical"].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 140)).slice(0, 3).join(" | ")}`));
-  assert.equal(found.join("\n"), "", what);
+  assert.equal(found.length, 0, `${what}\n${found.join("\n")}`);
 }
 
 export async function others(server) {
