@@ -184,6 +184,8 @@ export const t = {
   plan: {
     title: "Plan",
     ways: { scan: "Scan: every item is read", pick: "Pick: the index says which items", walk: "Walk: the index in the order of ORDER BY", entries: "Entries: the index alone answers", rank: "Rank: by scores" },
+    way: "way",
+    readAndRows: "documents read → rows",
     expected: "expected",
     seen: "seen",
     metrics: "Metrics",

@@ -9,7 +9,7 @@ import { planOf } from "./plan.js";
 /** @param {string[]} segments @param {string} query */
 export function showComparison(segments, query) {
   const body = h("tbody", h("tr", h("td", { colspan: 5 }, t.loading)));
-  const table = h("table.plain", h("thead", h("tr", ["", "RU", "ms", t.plan.ways.scan.split(":")[0], t.plan.seen].map((text) => h("th", { scope: "col" }, text)))), body);
+  const table = h("table.plain", h("thead", h("tr", ["", "RU", "ms", t.plan.way, t.plan.readAndRows].map((text) => h("th", { scope: "col" }, text)))), body);
   const run = async (/** @type {string} */ index) => {
     const { rows, answer } = await new Pages(client(), segments, { query, metrics: true, index }).next();
     const plan = planOf(answer);

@@ -101,6 +101,7 @@ export function itemsView({ segments }) {
       drawStatus();
       if (!page.rows.length && !from.isDone) loadMore();
     } catch (error) {
+      if (from !== pages) return; // a newer list is being loaded
       isLoading = false;
       if (/** @type {Error} */ (error).name === "AbortError") return;
       fill(problem, messageOf(error));

@@ -1,6 +1,7 @@
 // test/explorer/unit/parts.test.mjs - signing, keys, paths, plans, metrics, ranges, pictures, imports.
 import assert from "node:assert";
 import { createHmac } from "node:crypto";
+import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { placeOf, placeOfSelf } from "../../../explorer/api/client.js";
 import { keyHeader, keyOf, namesOf } from "../../../explorer/api/items.js";
@@ -77,4 +78,17 @@ test("shapes are found in rows, and what only looks like one is not", () => {
 test("there is a first program in seven languages, with places for endpoint and key", () => {
   assert.equal(Object.keys(SNIPPETS).length, 7);
   for (const text of Object.values(SNIPPETS)) assert.ok(text.includes("{endpoint}") && text.includes("{key}"));
+});
+
+test("the page names every module, so that a browser asks for all of them at once", () => {
+  const folder = new URL("../../../explorer/", import.meta.url);
+  const modules = readdirSync(folder, { recursive: true }).map(String).filter((name) => name.includes("/") && name.endsWith(".js")).sort();
+  const named = [...readFileSync(new URL("index.html", folder), "utf8").matchAll(/modulepreload" href="([^"]+)"/g)].map((m) => m[1]);
+  assert.deepEqual(named, modules);
+});
+
+test("no module reads a string as markup or code", () => {
+  const folder = new URL("../../../explorer/", import.meta.url);
+  for (const name of readdirSync(folder, { recursive: true }).map(String).filter((n) => n.endsWith(".js")))
+    assert.doesNotMatch(readFileSync(new URL(name, folder), "utf8"), /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/, name);
 });
