@@ -79,6 +79,12 @@ export async function startBrowser() {
     args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--force-prefers-reduced-motion"] });
 }
 
+/** Notices go by themselves after some seconds, and a slow machine would look too late. */
+function keepNotices() {
+  const plain = window.setTimeout;
+  window.setTimeout = (run, ms, ...rest) => (String(run).includes("note.remove") ? 0 : plain(run, ms, ...rest));
+}
+
 /** The test gets a page of its own; what a page throws, what its policy forbids and what it asks elsewhere fails it. */
 export async function test(name, run) {
   if (!name.includes(filter)) return;
@@ -94,6 +100,7 @@ export async function test(name, run) {
     const url = new URL(request.url());
     if (/^https?:/.test(url.protocol) && !["127.0.0.1", "localhost"].includes(url.hostname)) faults.push("it asked " + url.href);
   });
+  await page.evaluateOnNewDocument(keepNotices);
   try {
     await run(page, context);
     if (faults.length) throw new Error(faults.join("\n"));
