@@ -51,8 +51,6 @@ export class Client {
     this.credential = credential;
     /** Called with whether the server answered at all. @type {(reached: boolean) => void} */
     this.onReach = () => {};
-    /** The newest session token of each container, so that the page reads what it wrote. @type {Map<string, string>} */
-    this.sessions = new Map();
   }
 
   /**

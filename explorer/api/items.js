@@ -61,7 +61,7 @@ export function deleteItem(client, container, definition, item, etag) {
 
 /**
  * A query's pages, one after the other. The server joins the ranges.
- * @typedef {{ query: string, parameters?: any[], pageSize?: number, metrics?: boolean, index?: string, asOf?: string, key?: any[] }} Question
+ * @typedef {{ query: string, parameters?: any[], pageSize?: number, metrics?: boolean, index?: string, key?: any[] }} Question
  */
 export class Pages {
   /** @param {Client} client @param {string[]} container @param {Question} question */
@@ -78,7 +78,7 @@ export class Pages {
 
   /** The next page's rows; [] when there is none. @returns {Promise<{ rows: any[], answer: Answer }>} */
   async next() {
-    const { query, parameters = [], pageSize = 100, metrics, index, asOf, key } = this.question;
+    const { query, parameters = [], pageSize = 100, metrics, index, key } = this.question;
     /** @type {Record<string, string>} */
     const headers = {
       "content-type": "application/query+json",
@@ -90,7 +90,6 @@ export class Pages {
     if (metrics)
       Object.assign(headers, { "x-ms-documentdb-populatequerymetrics": "true", "x-ms-cosmos-populateindexmetrics-v2": "true", "x-orrery-explain": "true" });
     if (index) headers["x-orrery-index"] = index;
-    if (asOf) headers["x-orrery-as-of"] = asOf;
     if (key) headers["x-ms-documentdb-partitionkey"] = keyHeader(key);
     if (this.continuation) headers["x-ms-continuation"] = this.continuation;
     const answer = await this.client.send("POST", [...this.container, "docs"], { body: { query, parameters }, headers, signal: this.abort.signal });

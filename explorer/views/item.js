@@ -4,7 +4,7 @@ import { SYSTEM_PROPERTIES, jsonProblem, layOut, parseJson, printJson } from "..
 import { canWrite, client } from "../state/session.js";
 import { t } from "../text/en.js";
 import { askMerge } from "./conflict.js";
-import { complain, messageOf, notify } from "./dialog.js";
+import { complain, messageOf } from "./dialog.js";
 import { button, fill, h, size } from "./dom.js";
 import { makeEditor } from "./editor.js";
 import { showHistory } from "./history.js";
@@ -170,5 +170,5 @@ export function itemPane({ segments, definition, onSaved, onDeleted, neighbours 
     return [...seen];
   }
 
-  return { element, show, create, clear, isDirty, isShowing: (/** @type {any} */ item) => base?.item._rid === item._rid, notify };
+  return { element, show, create, clear, isDirty, isShowing: (/** @type {any} */ item) => base?.item._rid === item._rid };
 }

@@ -157,16 +157,16 @@ export function nowView() {
   function drawFigures(samples) {
     const groups = sum(samples, "orrery_store_groups_total");
     const shown = /** @type {[string, string][]} */ ([
-      ["connections", count(sum(samples, "orrery_connections"))],
-      ["databases", count(sum(samples, "orrery_databases"))],
-      ["containers", count(sum(samples, "orrery_containers"))],
-      ["commits", count(sum(samples, "orrery_store_commits_total"))],
-      ["commits in a group", groups ? (sum(samples, "orrery_store_commits_total") / groups).toFixed(1) : "–"],
-      ["on disk", size(sum(samples, "orrery_store_disk_bytes"))],
-      ["index in memory", size(sum(samples, "orrery_index_memory_bytes"))],
-      ["memory in use", size(sum(samples, "orrery_memory_bytes"))],
-      ["script children", count(sum(samples, "orrery_script_children"))],
-      ["throttled", count(sum(samples, "orrery_requests_throttled_total"))],
+      [t.now.figures.connections, count(sum(samples, "orrery_connections"))],
+      [t.now.figures.databases, count(sum(samples, "orrery_databases"))],
+      [t.now.figures.containers, count(sum(samples, "orrery_containers"))],
+      [t.now.figures.commits, count(sum(samples, "orrery_store_commits_total"))],
+      [t.now.figures.group, groups ? (sum(samples, "orrery_store_commits_total") / groups).toFixed(1) : "–"],
+      [t.now.figures.disk, size(sum(samples, "orrery_store_disk_bytes"))],
+      [t.now.figures.index, size(sum(samples, "orrery_index_memory_bytes"))],
+      [t.now.figures.memory, size(sum(samples, "orrery_memory_bytes"))],
+      [t.now.figures.children, count(sum(samples, "orrery_script_children"))],
+      [t.now.figures.throttled, count(sum(samples, "orrery_requests_throttled_total"))],
     ]);
     fill(figures, shown.map(([label, value]) => h("div.fact", h("span.muted", label), h("strong", value))));
   }

@@ -79,7 +79,7 @@ export function drawPlan(place, answer) {
   const number = (/** @type {string} */ label, /** @type {any} */ n) => n !== undefined && h("span.plan-figure", h("b", typeof n === "number" ? count(n) : n), " ", label);
   fill(place,
     plan && h("section", h("h3", t.plan.title), h("ul.plan-tree", h("li", h("span.plan-node.root", h("strong", ways[plan.way] ?? plan.way),
-      number(t.plan.expected, plan.expected?.items), number("documents " + t.plan.seen, plan.documents), number("entries " + t.plan.seen, plan.entries), number("rows", plan.rows)),
+      number(t.plan.expected, plan.expected?.items), number(t.plan.documents, plan.documents), number(t.plan.entries, plan.entries), number(t.plan.rows, plan.rows)),
     plan.filter && plan.filter !== "any" && h("ul", filterTree(plan.filter))))),
     advice && h("section", h("h3", t.plan.advice), advice.used.length + advice.wanted.length === 0 ? h("p.muted", t.plan.noAdvice)
       : h("ul.advice", advice.used.map((spec) => h("li", h("span.tag", t.plan.used), " ", h("code", spec))), advice.wanted.map((spec) => h("li", h("span.tag.warm", t.plan.wanted), " ", h("code", spec))))),
