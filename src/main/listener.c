@@ -117,6 +117,7 @@ static void open_router(struct listener *listener)
         .cors_origin_count = settings->cors_origins.count,
         .certificate_file = listener->tls_cert,
         .emulator = settings->emulator,
+        .serves_explorer = !settings->no_explorer,
         .print_metrics = print_metrics,
         .metrics_context = listener,
         .backup = engine_directory(engine) ? engine_backup : NULL,

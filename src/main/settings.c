@@ -45,6 +45,7 @@ static const struct flag flags[] = {
     { "tls-only", CHOICE, AT(tls_only), NULL, "refuse plain http, but from this machine itself; --tls-only=no takes it (yes beyond loopback)" },
     { "no-tls", FLAG, AT(no_tls), NULL, "speak http only" },
     { "no-direct", FLAG, AT(no_direct), NULL, "no Direct mode: clients must use gateway mode" },
+    { "no-explorer", FLAG, AT(no_explorer), NULL, "no web page at /_explorer/" },
     { "change-retention-hours", NUMBER, AT(change_retention_hours), "N", "how long the change log keeps old versions, where a container's policy does not say (24)" },
     { "transaction-hours", NUMBER, AT(transaction_hours), "N", "how long it is remembered what became of a transaction, for clients that ask again (24)" },
     { "range-units", NUMBER, AT(range_units), "N", "RU/s that one partition key range serves (6000 of a new container with fixed throughput, else 10000)" },

@@ -1,9 +1,10 @@
-/* src/route/endpoints.c - readiness, metrics, the certificate for clients that want to trust it, backups, ranges. */
+/* src/route/endpoints.c - readiness, metrics, the certificate, the explorer, backups, ranges. */
 #include <assert.h>
 #include <stdio.h>
 
 #include "json/binary_read.h"
 #include "resource/split.h"
+#include "route/assets.h"
 #include "route/endpoints.h"
 
 enum { CERTIFICATE_BYTES_MAX = 64 * 1024 };
@@ -122,21 +123,6 @@ static enum status merge(const struct route_options *options, const struct route
     return change_ranges(options, exchange, merge_run);
 }
 
-/* What integrations look for to know that an emulator is up. */
-static enum status explorer_page(const struct route_options *options, const struct route_metrics *metrics,
-                                 struct exchange *exchange)
-{
-    static const char page[] =
-        "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><title>Orrery</title>"
-        "<p>Orrery is up. It speaks the protocol of Azure Cosmos DB for NoSQL at this "
-        "address.</p></html>\n";
-
-    (void)options, (void)metrics;
-    buf_text(&exchange->answer.body, page);
-    answer_text(exchange, "text/html; charset=utf-8");
-    return ST_OK;
-}
-
 /* --- of the emulators --- */
 
 static enum status alive(const struct route_options *options, const struct route_metrics *metrics,
@@ -196,15 +182,67 @@ static const struct endpoint *find_of_emulators(const struct request *request, e
     return slice_is(request->target, "/") && is_browser(request) ? &browser_door : NULL;
 }
 
+/*
+ * What browsers are told of every file of the explorer: it runs no script but its own, speaks to no other server, and
+ * no other page frames, opens or loads it. A browser asks each time whether a file has changed, and mostly has it.
+ */
+static const char explorer_head[] =
+    "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'\r\n"
+    "x-content-type-options: nosniff\r\n"
+    "x-frame-options: DENY\r\n"
+    "referrer-policy: no-referrer\r\n"
+    "cross-origin-opener-policy: same-origin\r\n"
+    "cross-origin-resource-policy: same-origin\r\n"
+    "cache-control: no-cache\r\n";
+
+/* A file of the page. They are kept packed, and every browser unpacks. */
+static enum status explorer(const struct route_options *options, const struct route_metrics *metrics,
+                            struct exchange *exchange)
+{
+    const struct asset *asset = options->serves_explorer ? asset_find(exchange->request.target) : NULL;
+    struct answer *answer = &exchange->answer;
+
+    (void)metrics;
+    if (!asset)
+        return op_fail(&exchange->op, ST_NOT_FOUND,
+                       options->serves_explorer
+                           ? "The explorer has no such file."
+                           : "This server was started without the explorer (--no-explorer).");
+    buf_text(&answer->head, explorer_head);
+    buf_printf(&answer->head, "etag: %s\r\n", asset->etag);
+    if (slice_is(slice_trim(exchange->request.header[HEADER_IF_NONE_MATCH]), asset->etag)) {
+        answer->status = 304;
+        return ST_OK;
+    }
+    answer_text(exchange, asset->type);
+    buf_text(&answer->head, "content-encoding: gzip\r\n");
+    buf_append(&answer->body, asset->bytes, asset->size);
+    return ST_OK;
+}
+
+/* People type the path without its last slash, by which the page finds its files. */
+static enum status explorer_door(const struct route_options *options, const struct route_metrics *metrics,
+                                 struct exchange *exchange)
+{
+    if (!options->serves_explorer)
+        return explorer(options, metrics, exchange);
+    exchange->answer.status = 308;
+    buf_text(&exchange->answer.head, "location: /_explorer/\r\n");
+    return ST_OK;
+}
+
 static const struct endpoint endpoints[] = {
     { "/_orrery/ready", METHOD_GET, false, FOR_ALL, ready },
     { "/_orrery/metrics", METHOD_GET, true, FOR_METRICS, metrics_text },
     { "/_explorer/emulator.pem", METHOD_GET, true, FOR_ALL, certificate },
-    { "/_explorer/index.html", METHOD_GET, false, FOR_ALL, explorer_page },
+    { "/_explorer", METHOD_GET, false, FOR_ALL, explorer_door },
     { "/_orrery/backup", METHOD_POST, true, FOR_KEYS, backup },
     { "/_orrery/split", METHOD_POST, true, FOR_KEYS, split },
     { "/_orrery/merge", METHOD_POST, true, FOR_KEYS, merge },
 };
+
+static const struct endpoint explorer_files = { ASSET_FOLDER, METHOD_GET, false, FOR_ALL, explorer };
 
 const struct endpoint *endpoint_find(const struct route_options *options, const struct request *request)
 {
@@ -213,5 +251,7 @@ const struct endpoint *endpoint_find(const struct route_options *options, const 
     for (size_t i = 0; i < sizeof(endpoints) / sizeof(endpoints[0]); i++)
         if (endpoints[i].method == method && slice_is(request->target, endpoints[i].path))
             return &endpoints[i];
+    if (method == METHOD_GET && slice_starts_with(request->target, ASSET_FOLDER))
+        return &explorer_files;
     return options->emulator ? find_of_emulators(request, method) : NULL;
 }

@@ -47,6 +47,7 @@ struct route_options {
     const char *const *cors_origins; /* web pages that may ask; "*" is any */
     size_t cors_origin_count;
     const char *certificate_file; /* served to clients that want to trust it; NULL without TLS */
+    bool serves_explorer;         /* the web page at /_explorer/ */
     void (*print_metrics)(void *context, struct buf *out); /* what is not the router's own */
     void *metrics_context;
     /* Copies the data into a directory; NULL where there is nothing to copy. */
