@@ -1,4 +1,5 @@
-/* src/route/endpoints.c - readiness, metrics, the certificate for clients that want to trust it, backups, ranges. */
+/* src/route/endpoints.c - readiness, metrics, the certificate for clients that want to trust it, backups, ranges,
+ * snapshots. */
 #include <assert.h>
 #include <stdio.h>
 
@@ -109,21 +110,132 @@ static enum status merge(const struct route_options *options, const struct route
     return change_ranges(options, exchange, merge_run);
 }
 
+/* ---- snapshots ---- */
+
+static enum status check_snapshots(struct op *op, const struct route_options *options)
+{
+    return options->snapshots ? ST_OK : op_fail(op, ST_NOT_BUILT, "There are no snapshots here.");
+}
+
+/* The name in /_orrery/snapshots/NAME and in /_orrery/snapshots/NAME/restore. */
+static struct slice snapshot_name(const struct request *request)
+{
+    struct slice rest = slice_after(request->target, strlen("/_orrery/snapshots/"));
+    const char *slash = memchr(rest.data, '/', rest.size);
+
+    return slice_make(rest.data, slash ? (size_t)(slash - rest.data) : rest.size);
+}
+
+/* {"name":"clean"} or {"name":"clean","database":"shop"} */
+static enum status snapshot_create(const struct route_options *options, const struct route_metrics *metrics,
+                                   struct exchange *exchange)
+{
+    struct op *op = &exchange->op;
+    struct slice database = { 0 };
+    struct json body, of;
+    enum status st;
+
+    (void)metrics;
+    TRY(check_snapshots(op, options));
+    TRY(json_parse_body(op, exchange->request.body, &body));
+    if (json_kind(json_get(body, "name")) != JSON_STRING)
+        TRY(op_fail(op, ST_BAD_REQUEST, "\"name\" must be a text."));
+    of = json_get(body, "database");
+    if (json_kind(of) == JSON_STRING)
+        database = json_string(of);
+    else if (json_kind(of) != JSON_UNDEFINED)
+        TRY(op_fail(op, ST_BAD_REQUEST, "\"database\" must be a database's id."));
+    TRY(options->snapshots->create(options->snapshots_context, op, json_string(json_get(body, "name")), database,
+                                   &exchange->answer.body));
+    answer_text(exchange, "application/json");
+    exchange->answer.status = 201;
+out:
+    return st;
+}
+
+static enum status snapshot_list(const struct route_options *options, const struct route_metrics *metrics,
+                                 struct exchange *exchange)
+{
+    enum status st;
+
+    (void)metrics;
+    TRY(check_snapshots(&exchange->op, options));
+    TRY(options->snapshots->list(options->snapshots_context, &exchange->op, &exchange->answer.body));
+    answer_text(exchange, "application/json");
+out:
+    return st;
+}
+
+static enum status snapshot_drop(const struct route_options *options, const struct route_metrics *metrics,
+                                 struct exchange *exchange)
+{
+    enum status st;
+
+    (void)metrics;
+    TRY(check_snapshots(&exchange->op, options));
+    TRY(options->snapshots->drop(options->snapshots_context, &exchange->op, snapshot_name(&exchange->request)));
+    exchange->answer.status = 204;
+out:
+    return st;
+}
+
+static enum status snapshot_restore(const struct route_options *options, const struct route_metrics *metrics,
+                                    struct exchange *exchange)
+{
+    enum status st;
+
+    (void)metrics;
+    TRY(check_snapshots(&exchange->op, options));
+    TRY(options->snapshots->restore(options->snapshots_context, &exchange->op,
+                                    snapshot_name(&exchange->request)));
+    exchange->answer.status = 204;
+out:
+    return st;
+}
+
+/* clang-format off */
 static const struct endpoint endpoints[] = {
-    { "/_orrery/ready", METHOD_GET, false, FOR_ALL, ready },
-    { "/_orrery/metrics", METHOD_GET, true, FOR_METRICS, metrics_text },
-    { "/_explorer/emulator.pem", METHOD_GET, true, FOR_ALL, certificate },
-    { "/_orrery/backup", METHOD_POST, true, FOR_KEYS, backup },
-    { "/_orrery/split", METHOD_POST, true, FOR_KEYS, split },
-    { "/_orrery/merge", METHOD_POST, true, FOR_KEYS, merge },
+    /* path                           method         waits  outside guard        code */
+    { "/_orrery/ready",               METHOD_GET,    false, false,  FOR_ALL,     ready },
+    { "/_orrery/metrics",             METHOD_GET,    true,  false,  FOR_METRICS, metrics_text },
+    { "/_explorer/emulator.pem",      METHOD_GET,    true,  false,  FOR_ALL,     certificate },
+    { "/_orrery/backup",              METHOD_POST,   true,  false,  FOR_KEYS,    backup },
+    { "/_orrery/split",               METHOD_POST,   true,  false,  FOR_KEYS,    split },
+    { "/_orrery/merge",               METHOD_POST,   true,  false,  FOR_KEYS,    merge },
+    { "/_orrery/snapshots",           METHOD_POST,   true,  true,   FOR_KEYS,    snapshot_create },
+    { "/_orrery/snapshots",           METHOD_GET,    true,  true,   FOR_KEYS,    snapshot_list },
+    { "/_orrery/snapshots/*",         METHOD_DELETE, true,  true,   FOR_KEYS,    snapshot_drop },
+    { "/_orrery/snapshots/*/restore", METHOD_POST,   true,  true,   FOR_KEYS,    snapshot_restore },
 };
+/* clang-format on */
+
+/* A * in the pattern is one segment of the path, which is not empty. */
+static bool matches(struct slice target, const char *pattern)
+{
+    size_t at = 0;
+
+    for (; *pattern; pattern++) {
+        size_t before = at;
+
+        if (*pattern != '*') {
+            if (at == target.size || target.data[at++] != *pattern)
+                return false;
+            continue;
+        }
+        while (at < target.size && target.data[at] != '/')
+            at++;
+        if (at == before)
+            return false;
+    }
+    return at == target.size;
+}
 
 const struct endpoint *endpoint_find(const struct request *request)
 {
     enum method method = request->method == METHOD_HEAD ? METHOD_GET : request->method;
 
     for (size_t i = 0; i < sizeof(endpoints) / sizeof(endpoints[0]); i++)
-        if (endpoints[i].method == method && slice_is(request->target, endpoints[i].path))
+        if (endpoints[i].method == method && matches(request->target, endpoints[i].path))
             return &endpoints[i];
     return NULL;
 }

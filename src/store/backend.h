@@ -42,6 +42,9 @@ struct backend_ops {
 
     /* As store_backup(). */
     enum status (*backup)(struct op *op, struct backend *backend, const char *directory);
+
+    /* Everything is again as the snapshot sees it, in one write. The snapshot stays. NULL: it cannot. */
+    void (*rewind)(struct backend *backend, const struct backend_snapshot *snapshot);
     void (*close)(struct backend *backend);
 };
 

@@ -69,6 +69,17 @@ static uint64_t oldest_visible(struct memory *memory)
     return sequence;
 }
 
+/* The newest snapshot, 0 when there is none: what is newer than that and not the present, nobody can see. */
+static uint64_t newest_snapshot(struct memory *memory)
+{
+    uint64_t sequence;
+
+    pthread_mutex_lock(&memory->snapshots_mutex);
+    sequence = memory->snapshots.older->sequence; /* the ring's own is 0 */
+    pthread_mutex_unlock(&memory->snapshots_mutex);
+    return sequence;
+}
+
 static void free_versions(struct memory *memory, struct version *version)
 {
     while (version) {
@@ -263,14 +274,23 @@ static struct memory_row *row_for(struct memory *memory, struct slice key)
     return row;
 }
 
-/* Newer than the row's other versions, or instead of one of the same write. */
+/* What a write needs to know of the snapshots that there are. */
+struct seen {
+    uint64_t oldest, newest;
+};
+
+/*
+ * Newer than the row's other versions, or instead of one of the same write, or of one that no snapshot is late enough to
+ * see: a row that is written over and over while somebody keeps an old snapshot has two versions.
+ */
 static void set_version(struct memory *memory, struct memory_row *row, struct version *version,
-                        struct slice value, uint64_t sequence)
+                        struct slice value, uint64_t newest)
 {
+    uint64_t sequence = memory->sequence;
     struct version *older = row->newest;
 
     assert(!older || older->sequence <= sequence);
-    if (older && older->sequence == sequence) {
+    if (older && (older->sequence == sequence || older->sequence > newest)) {
         row->newest = older->older;
         older->older = NULL;
         free_versions(memory, older);
@@ -284,13 +304,20 @@ static void set_version(struct memory *memory, struct memory_row *row, struct ve
 
 /* A row in the waiting list is left to settle_waiting(), which must still find it there. */
 static void mutate(struct memory *memory, const struct mutation *mutation, struct version *version,
-                   uint64_t oldest)
+                   struct seen seen)
 {
     struct memory_row *row = row_for(memory, mutation->key);
 
-    set_version(memory, row, version, mutation->value, memory->sequence);
-    if (!row->waiting && !settle(memory, row, oldest))
+    set_version(memory, row, version, mutation->value, seen.newest);
+    if (!row->waiting && !settle(memory, row, seen.oldest))
         wait_if_unsettled(memory, row);
+}
+
+/* A write begins, under the lock. */
+static struct seen next_sequence(struct memory *memory)
+{
+    memory->sequence++;
+    return (struct seen){ oldest_visible(memory), newest_snapshot(memory) };
 }
 
 static void free_unused(struct version **versions, size_t count)
@@ -321,16 +348,15 @@ static enum status memory_write(struct op *op, struct backend *backend, const st
 {
     struct version **versions = versions_for(mutations, count);
     struct memory *memory = memory_of(backend);
-    uint64_t oldest;
+    struct seen seen;
 
     (void)sync;
     if (!versions)
         return op_fail(op, ST_UNAVAILABLE, "There is no memory for what would be written.");
     pthread_rwlock_wrlock(&memory->lock);
-    memory->sequence++;
-    oldest = oldest_visible(memory);
+    seen = next_sequence(memory);
     for (size_t i = 0; i < count; i++)
-        mutate(memory, &mutations[i], versions[i], oldest);
+        mutate(memory, &mutations[i], versions[i], seen);
     pthread_rwlock_unlock(&memory->lock);
     free(versions);
     return ST_OK;
@@ -341,22 +367,48 @@ static enum status memory_remove_range(struct op *op, struct backend *backend, s
 {
     struct memory *memory = memory_of(backend);
     struct sorted_node *node;
-    uint64_t oldest;
+    struct seen seen;
 
     (void)op;
     pthread_rwlock_wrlock(&memory->lock);
-    memory->sequence++;
-    oldest = oldest_visible(memory);
+    seen = next_sequence(memory);
     node = sorted_at_or_after(&memory->rows, from);
     while (node && slice_compare(node->key, to) < 0) {
         struct sorted_node *after = node->after[0];
 
         mutate(memory, &(struct mutation){ .key = node->key }, heap_allocate_unset(sizeof(struct version)),
-               oldest);
+               seen);
         node = after;
     }
     pthread_rwlock_unlock(&memory->lock);
     return ST_OK;
+}
+
+/* Writes what the snapshot sees of the row, if somebody has written something else since. */
+static void rewind_row(struct memory *memory, struct sorted_node *node, uint64_t sequence, struct seen seen)
+{
+    struct slice value = { 0 };
+
+    if (((struct memory_row *)node)->newest->sequence <= sequence)
+        return;
+    visible(node, sequence, &value);
+    mutate(memory, &(struct mutation){ .key = node->key, .value = value },
+           heap_allocate_unset(sizeof(struct version) + value.size), seen);
+}
+
+static void memory_rewind(struct backend *backend, const struct backend_snapshot *snapshot)
+{
+    struct memory *memory = memory_of(backend);
+    struct sorted_node *node, *after;
+    struct seen seen;
+
+    pthread_rwlock_wrlock(&memory->lock);
+    seen = next_sequence(memory);
+    for (node = memory->rows.first[0]; node; node = after) {
+        after = node->after[0]; /* the row may go */
+        rewind_row(memory, node, snapshot->sequence, seen);
+    }
+    pthread_rwlock_unlock(&memory->lock);
 }
 
 /* Nothing here is ever in doubt. */
@@ -411,6 +463,7 @@ static const struct backend_ops memory_ops = {
     .reopen = memory_reopen,
     .disk_bytes = memory_disk_bytes,
     .backup = memory_backup,
+    .rewind = memory_rewind,
     .close = memory_close,
 };
 
