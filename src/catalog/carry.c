@@ -53,12 +53,19 @@ void carry_take(struct op *op, struct catalog *catalog, struct carried *carried)
     release_all(list, carried->count);
 }
 
+/*
+ * Of a container that was dropped since, nobody knows how many items it got. It goes on far above: numbers of the catalog rise
+ * with every restore, so a million items may come between two of them.
+ */
 static uint64_t counter_of(const struct carried *carried, const struct rid *rid)
 {
+    enum { ITEMS_BITS = 16, COUNTER_BITS = 39 };
+    const uint64_t most = (uint64_t)1 << COUNTER_BITS, far = carried->number << ITEMS_BITS;
+
     for (size_t i = 0; i < carried->count; i++)
         if (rid_equal(&carried->items[i].container, rid))
             return carried->items[i].counter;
-    return 0;
+    return far < most ? far : most;
 }
 
 static struct batch *raise_container(struct op *op, const struct container *container,
@@ -68,8 +75,7 @@ static struct batch *raise_container(struct op *op, const struct container *cont
     uint64_t counter = counter_of(carried, &container->rid);
 
     batch_begins_above(batch, past_lsn(carried->past, past_name(container->link)));
-    if (counter)
-        batch_uses_counter(batch, counter);
+    batch_uses_counter(batch, counter);
     return batch;
 }
 

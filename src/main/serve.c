@@ -12,6 +12,7 @@
 #include "main/endpoint_file.h"
 #include "main/ephemeral.h"
 #include "main/identity.h"
+#include "main/init.h"
 #include "main/keyfile.h"
 #include "main/listener.h"
 #include "main/serve.h"
@@ -96,6 +97,8 @@ static enum status start(struct op *op, struct server *server, struct settings *
     TRY(open_auth(op, server)); /* before anything is made on disk for a server that will not run */
     TRY(make_directory(op, server, settings));
     TRY(engine_open(op, server->settings, server->auth, &server->engine));
+    if (settings->init)
+        TRY(init_load(op, server->engine, settings->init));
     TRY(listener_open(op,
                       &(struct listener_options){ .settings = server->settings,
                                                   .engine = server->engine,

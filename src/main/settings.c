@@ -25,6 +25,7 @@ static const struct flag flags[] = {
     { "data", TEXT, AT(data), "DIR", "where the data lives (data)" },
     { "backup-dir", TEXT, AT(backup_dir), "DIR", "below which copies are made (DATA/backups)" },
     { "ephemeral", FLAG, AT(ephemeral), NULL, "keep the data in a temporary directory, which goes with the server; writes are not synced" },
+    { "init", TEXT, AT(init), "FILE|DIR", "databases, containers, scripts and items that are made before the first answer, where they are missing (docs/testing.md)" },
     { "listen", LIST, AT(listen), "ADDR:PORT", "where to listen; repeatable; port 0 picks one (localhost:8081)" },
     { "port", PORT, AT(port), "N", "the port on localhost, instead of --listen; 0 picks one (8081)" },
     { "write-endpoint", TEXT, AT(write_endpoint), "FILE", "write where it listens into FILE once it serves, and remove the file at the end" },

@@ -43,8 +43,10 @@ struct backend_ops {
     /* As store_backup(). */
     enum status (*backup)(struct op *op, struct backend *backend, const char *directory);
 
-    /* Everything is again as the snapshot sees it, in one write. The snapshot stays. NULL: it cannot. */
-    void (*rewind)(struct backend *backend, const struct backend_snapshot *snapshot);
+    /* A snapshot to go back to; then everything is again as it sees it, in one write, and it stays. NULL: it cannot. */
+    enum status (*mark)(struct op *op, struct backend *backend, struct backend_snapshot **mark);
+    void (*unmark)(struct backend *backend, struct backend_snapshot *mark);
+    void (*rewind)(struct backend *backend, const struct backend_snapshot *mark);
     void (*close)(struct backend *backend);
 };
 

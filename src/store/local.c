@@ -301,9 +301,9 @@ static enum status local_mark(struct op *op, struct store *store, struct store_m
     struct store_mark made;
     enum status st;
 
-    if (!backend->ops->rewind)
+    if (!backend->ops->mark)
         TRY(op_fail(op, ST_NOT_BUILT, "A store with files has no marks: it is copied."));
-    TRY(backend->ops->snapshot(op, backend, &made.taken));
+    TRY(backend->ops->mark(op, backend, &made.taken));
     *mark = heap_allocate_unset(sizeof(**mark));
     **mark = made;
 out:
@@ -314,7 +314,7 @@ static void local_unmark(struct store *store, struct store_mark *mark)
 {
     struct backend *backend = local_of(store)->backend;
 
-    backend->ops->release(backend, mark->taken);
+    backend->ops->unmark(backend, mark->taken);
     free(mark);
 }
 

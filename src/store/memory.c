@@ -30,7 +30,8 @@ struct memory_row {
     struct sorted_node node;
     struct version *newest;
     struct memory_row *next_waiting; /* in the list of rows with versions to free later */
-    bool waiting;
+    struct memory_row *next_touched; /* in the list of rows that were written since there are marks */
+    bool waiting, touched;
     struct sorted_node *links[]; /* the key's bytes follow them */
 };
 
@@ -46,6 +47,8 @@ struct memory {
     uint64_t sequence; /* of the last write */
     uint64_t bytes;
     struct memory_row *waiting;
+    struct memory_row *touched; /* rows that a rewind may have to write: since the first of the marks */
+    size_t marks;
     pthread_mutex_t snapshots_mutex;
     struct backend_snapshot snapshots; /* both ends of a ring: .newer is the oldest one */
     struct memory_runs *runs;
@@ -110,7 +113,7 @@ static bool settle(struct memory *memory, struct memory_row *row, uint64_t oldes
         version = version->older;
     free_versions(memory, version->older); /* the oldest reader stops at this version, if it gets so far */
     version->older = NULL;
-    if (row->newest->older || !row->newest->deleted || row->newest->sequence > oldest)
+    if (row->newest->older || !row->newest->deleted || row->newest->sequence > oldest || row->touched)
         return false;
     sorted_remove(&memory->rows, &row->node);
     free_row(memory, row);
@@ -302,12 +305,22 @@ static void set_version(struct memory *memory, struct memory_row *row, struct ve
     memory->bytes += value.size;
 }
 
+static void touch(struct memory *memory, struct memory_row *row)
+{
+    if (!memory->marks || row->touched)
+        return;
+    row->touched = true;
+    row->next_touched = memory->touched;
+    memory->touched = row;
+}
+
 /* A row in the waiting list is left to settle_waiting(), which must still find it there. */
 static void mutate(struct memory *memory, const struct mutation *mutation, struct version *version,
                    struct seen seen)
 {
     struct memory_row *row = row_for(memory, mutation->key);
 
+    touch(memory, row);
     set_version(memory, row, version, mutation->value, seen.newest);
     if (!row->waiting && !settle(memory, row, seen.oldest))
         wait_if_unsettled(memory, row);
@@ -384,30 +397,62 @@ static enum status memory_remove_range(struct op *op, struct backend *backend, s
     return ST_OK;
 }
 
-/* Writes what the snapshot sees of the row, if somebody has written something else since. */
-static void rewind_row(struct memory *memory, struct sorted_node *node, uint64_t sequence, struct seen seen)
+/* A mark is a snapshot, and a note of the rows that are written after it. */
+static enum status memory_mark(struct op *op, struct backend *backend, struct backend_snapshot **mark)
+{
+    struct memory *memory = memory_of(backend);
+    enum status st;
+
+    pthread_rwlock_wrlock(&memory->lock);
+    memory->marks++; /* what is written before the snapshot is noted for nothing */
+    pthread_rwlock_unlock(&memory->lock);
+    st = memory_snapshot(op, backend, mark);
+    assert(st == ST_OK);
+    return st;
+}
+
+/* Those that nobody sees any more wait for the snapshot to go. */
+static void forget_touched(struct memory *memory)
+{
+    for (struct memory_row *row = memory->touched; row; row = row->next_touched)
+        row->touched = false;
+    memory->touched = NULL;
+}
+
+static void memory_unmark(struct backend *backend, struct backend_snapshot *mark)
+{
+    struct memory *memory = memory_of(backend);
+
+    pthread_rwlock_wrlock(&memory->lock);
+    assert(memory->marks > 0);
+    memory->marks--;
+    if (memory->marks == 0)
+        forget_touched(memory);
+    pthread_rwlock_unlock(&memory->lock);
+    memory_release(backend, mark);
+}
+
+/* Writes what the mark sees of the row, if somebody has written something else since. */
+static void rewind_row(struct memory *memory, struct memory_row *row, uint64_t sequence, struct seen seen)
 {
     struct slice value = { 0 };
 
-    if (((struct memory_row *)node)->newest->sequence <= sequence)
+    if (row->newest->sequence <= sequence)
         return;
-    visible(node, sequence, &value);
-    mutate(memory, &(struct mutation){ .key = node->key, .value = value },
+    visible(&row->node, sequence, &value);
+    mutate(memory, &(struct mutation){ .key = row->node.key, .value = value },
            heap_allocate_unset(sizeof(struct version) + value.size), seen);
 }
 
-static void memory_rewind(struct backend *backend, const struct backend_snapshot *snapshot)
+static void memory_rewind(struct backend *backend, const struct backend_snapshot *mark)
 {
     struct memory *memory = memory_of(backend);
-    struct sorted_node *node, *after;
     struct seen seen;
 
     pthread_rwlock_wrlock(&memory->lock);
     seen = next_sequence(memory);
-    for (node = memory->rows.first[0]; node; node = after) {
-        after = node->after[0]; /* the row may go */
-        rewind_row(memory, node, snapshot->sequence, seen);
-    }
+    for (struct memory_row *row = memory->touched; row; row = row->next_touched)
+        rewind_row(memory, row, mark->sequence, seen);
     pthread_rwlock_unlock(&memory->lock);
 }
 
@@ -463,6 +508,8 @@ static const struct backend_ops memory_ops = {
     .reopen = memory_reopen,
     .disk_bytes = memory_disk_bytes,
     .backup = memory_backup,
+    .mark = memory_mark,
+    .unmark = memory_unmark,
     .rewind = memory_rewind,
     .close = memory_close,
 };
