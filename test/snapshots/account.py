@@ -1,5 +1,6 @@
 """test/snapshots/account.py - a client that makes things, and tells all that there is."""
 import json
+import urllib.parse
 
 from client import Signed
 from server import KEY
@@ -70,12 +71,12 @@ class Account(Signed):
         """Everything there is, by its link, with the properties that the server gives."""
         found = {}
         for database in self.do("GET", "/dbs")[2]["Databases"]:
-            link = "dbs/" + database["id"]
+            link = "dbs/" + urllib.parse.quote(database["id"])
             found[link] = database
             for user in self.do("GET", "/%s/users" % link)[2]["Users"]:
                 found["%s/users/%s" % (link, user["id"])] = user
             for container in self.do("GET", "/%s/colls" % link)[2]["DocumentCollections"]:
-                inside = "%s/colls/%s" % (link, container["id"])
+                inside = "%s/colls/%s" % (link, urllib.parse.quote(container["id"]))
                 found[inside] = container
                 for script in self.do("GET", "/%s/sprocs" % inside)[2]["StoredProcedures"]:
                     found["%s/sprocs/%s" % (inside, script["id"])] = script
