@@ -365,6 +365,18 @@ static enum status check_version(struct op *op, const struct call *call, const s
                    "Invalid API version. Ensure a valid x-ms-version header value is passed.");
 }
 
+/* What was is read. An operation that would not know of the header is refused, because its client means another moment. */
+static enum status check_as_of(struct op *op, const struct routed *routed, const struct request *request)
+{
+    const struct route *route = routed->route;
+
+    if (!request->header[HEADER_AS_OF].data ||
+        ((route->run == document_read || route->run == document_query || route->run == document_list) &&
+         !request->header[HEADER_A_IM].data))
+        return ST_OK;
+    return op_fail(op, ST_BAD_HEADER, "The header 'x-orrery-as-of' goes with reads, lists and queries of items only.");
+}
+
 /* The server unpacks nothing. A packed body would be stored as something else than the client meant. */
 static enum status check_content_encoding(struct op *op, const struct request *request)
 {
@@ -455,6 +467,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     TRY(check_indexing_directive(op, request));
     TRY(form_check(op, request));
     TRY(check_content_encoding(op, request));
+    TRY(check_as_of(op, routed, request));
     exchange->class = route_class(routed->route, request);
     TRY(settle_catalog(op, routed));
     owners = find_owners(op, routed);
