@@ -105,7 +105,8 @@ enum status carry_give(struct op *op, struct catalog *catalog, const struct carr
     if (st != ST_OK)
         goto out;
     for (size_t i = 0; i < count; i++)
-        commits[i] = (struct commit){ .batch = raise_container(op, list[i], carried), .bucket = list[i]->bucket };
+        commits[i] =
+            (struct commit){ .batch = raise_container(op, list[i], carried), .bucket = list[i]->bucket };
     commits[count] =
         (struct commit){ .batch = raise_catalog(op, catalog, carried), .bucket = catalog->bucket };
     TRY(store_commit_together(op, commits, count + 1));

@@ -18,7 +18,7 @@ struct carried {
     struct carried_items {
         struct rid container;
         uint64_t counter;
-    } *items;
+    } * items;
 };
 
 void carry_take(struct op *op, struct catalog *catalog, struct carried *carried);

@@ -70,7 +70,8 @@ static bool ask_merge(struct asked *asked, char **word, int count)
 /* The name goes into the path as it is, so it has nothing that would need to be encoded there. */
 static bool is_plain_name(const char *name)
 {
-    return *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == '\0';
+    return *name &&
+           name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == '\0';
 }
 
 /* create NAME [database=D], list, restore NAME, delete NAME */

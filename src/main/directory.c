@@ -147,7 +147,8 @@ static enum status read_store_name(struct op *op, const char *path, const char *
 
     *name = "store";
     if (!in)
-        return errno == ENOENT ? ST_OK : op_fail(op, ST_UNAVAILABLE, "cannot read %s: %s", file, strerror(errno));
+        return errno == ENOENT ? ST_OK
+                               : op_fail(op, ST_UNAVAILABLE, "cannot read %s: %s", file, strerror(errno));
     if (!fgets(line, sizeof(line), in))
         line[0] = '\0';
     fclose(in);

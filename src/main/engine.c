@@ -224,7 +224,8 @@ enum status engine_backup(void *context, struct op *op, struct slice name, struc
     buf_byte(&target, '\0');
     if (target.failed)
         TRY(op_fail(op, ST_TOO_LARGE, "The path is too long."));
-    TRY(backup_make(op, &engine->directory, engine->opened.store, engine->settings->backup_dir, target.data, &path));
+    TRY(backup_make(op, &engine->directory, engine->opened.store, engine->settings->backup_dir, target.data,
+                    &path));
     *made = slice_of(path);
 out:
     return st;

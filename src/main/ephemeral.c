@@ -120,7 +120,8 @@ enum status ephemeral_make(struct op *op, const char **path)
     buf_printf(&made, "%s/%sXXXXXX", place, prefix);
     buf_byte(&made, '\0');
     if (!mkdtemp(made.data))
-        return op_fail(op, ST_UNAVAILABLE, "cannot make a temporary directory below %s: %s", place, strerror(errno));
+        return op_fail(op, ST_UNAVAILABLE, "cannot make a temporary directory below %s: %s", place,
+                       strerror(errno));
     *path = made.data;
     return ST_OK;
 }

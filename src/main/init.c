@@ -90,8 +90,8 @@ static void leave(struct loader *loader, size_t before)
 
 static enum status wrong(struct loader *loader, const char *what)
 {
-    return op_fail(loader->op, ST_BAD_REQUEST, "%s: %s%s%s", loader->file, loader->place, loader->place[0] ? ": " : "",
-                   what);
+    return op_fail(loader->op, ST_BAD_REQUEST, "%s: %s%s%s", loader->file, loader->place,
+                   loader->place[0] ? ": " : "", what);
 }
 
 /* The message of an error's body, up to the end of its first line. */
@@ -102,7 +102,8 @@ static enum status refused(struct loader *loader, struct slice body)
     const char *end;
     struct buf told;
 
-    if (json_parse(loader->op, body, &parsed) == ST_OK && json_kind(json_get(parsed, "message")) == JSON_STRING)
+    if (json_parse(loader->op, body, &parsed) == ST_OK &&
+        json_kind(json_get(parsed, "message")) == JSON_STRING)
         text = json_string(json_get(parsed, "message"));
     end = memchr(text.data, '\r', text.size);
     text.size = end ? (size_t)(end - text.data) : text.size;
@@ -157,7 +158,8 @@ static struct slice print_without(struct loader *loader, struct json object, con
         any = true;
         json_print_string(&out, i.name);
         buf_byte(&out, ':');
-        if (slice_is(i.name, "partitionKey") && json_kind(i.value) == JSON_STRING) { /* "/pk" is short for it */
+        if (slice_is(i.name, "partitionKey") &&
+            json_kind(i.value) == JSON_STRING) { /* "/pk" is short for it */
             buf_text(&out, "{\"kind\":\"Hash\",\"version\":2,\"paths\":[");
             json_print(&out, i.value);
             buf_text(&out, "]}");
@@ -182,9 +184,20 @@ static struct slice printed(struct loader *loader, const char *before, struct js
 
 /* ---- one resource ---- */
 
-static const char *const ours[] = { "throughput", "autoscaleMaxThroughput", "containers", "collections", "users",
-                                    "items", "documents", "storedProcedures", "sprocs", "triggers",
-                                    "userDefinedFunctions", "udfs", "permissions", NULL };
+static const char *const ours[] = { "throughput",
+                                    "autoscaleMaxThroughput",
+                                    "containers",
+                                    "collections",
+                                    "users",
+                                    "items",
+                                    "documents",
+                                    "storedProcedures",
+                                    "sprocs",
+                                    "triggers",
+                                    "userDefinedFunctions",
+                                    "udfs",
+                                    "permissions",
+                                    NULL };
 
 /* What is there stays. `target` is the path of the list that it goes into. */
 static enum status make(struct loader *loader, struct slice target, struct json definition)
@@ -203,7 +216,8 @@ static enum status make(struct loader *loader, struct slice target, struct json 
     status = ask(loader, &asked);
     loader->made += status == 201;
     loader->there += status == 409;
-    return status == 201 || status == 409 ? ST_OK : refused(loader, buf_as_slice(&loader->exchange.answer.body));
+    return status == 201 || status == 409 ? ST_OK
+                                          : refused(loader, buf_as_slice(&loader->exchange.answer.body));
 }
 
 /* Each of a list, or of an object whose names nobody needs: its values have ids of their own. */
@@ -214,7 +228,8 @@ static enum status make_each(struct loader *loader, struct slice above, const ch
     size_t index = 0;
 
     for (struct json_iter i = json_iter(list); json_next(&i); index++) {
-        size_t before = i.name.data ? enter(loader, ".%.*s", SLICE_ARGS(i.name)) : enter(loader, "[%zu]", index);
+        size_t before =
+            i.name.data ? enter(loader, ".%.*s", SLICE_ARGS(i.name)) : enter(loader, "[%zu]", index);
 
         TRY(make(loader, target, i.value));
         leave(loader, before);
@@ -336,7 +351,8 @@ static enum status find_paths(struct loader *loader, struct slice container, str
     struct json definition;
     enum status st;
 
-    if (ask(loader, &(struct asked){ .method = METHOD_GET, .target = container, .body = slice_of("") }) != 200)
+    if (ask(loader, &(struct asked){ .method = METHOD_GET, .target = container, .body = slice_of("") }) !=
+        200)
         return refused(loader, buf_as_slice(&loader->exchange.answer.body));
     TRY(json_parse(loader->op, buf_as_slice(&loader->exchange.answer.body), &definition));
     *paths = json_get(json_get(definition, "partitionKey"), "paths");
@@ -416,7 +432,8 @@ static enum status make_containers(struct loader *loader, struct slice database,
         size_t before = enter(loader, "[%zu]", index);
 
         TRY(make(loader, target, i.value));
-        TRY(make_inside(loader, path_below(loader, database, "colls", text_of(json_get(i.value, "id"))), i.value));
+        TRY(make_inside(loader, path_below(loader, database, "colls", text_of(json_get(i.value, "id"))),
+                        i.value));
         leave(loader, before);
     }
 out:
@@ -434,8 +451,8 @@ static enum status make_users(struct loader *loader, struct slice database, stru
 
         TRY(make(loader, target, i.value));
         enter(loader, ".permissions");
-        TRY(make_each(loader, path_below(loader, database, "users", text_of(json_get(i.value, "id"))), "permissions",
-                      json_get(i.value, "permissions")));
+        TRY(make_each(loader, path_below(loader, database, "users", text_of(json_get(i.value, "id"))),
+                      "permissions", json_get(i.value, "permissions")));
         leave(loader, before);
     }
 out:
@@ -468,7 +485,8 @@ out:
 }
 
 /* One container of the form below, whose scripts and items stand elsewhere in the file. */
-static enum status load_spread(struct loader *loader, struct json file, struct slice database, struct slice id)
+static enum status load_spread(struct loader *loader, struct json file, struct slice database,
+                               struct slice id)
 {
     static const char *const kinds[] = { "sprocs", "triggers", "udfs", "documents" };
     struct slice above = path_below(loader, slice_of(""), "dbs", database);
@@ -500,10 +518,13 @@ static enum status load_maps(struct loader *loader, struct json file)
         loader->place[0] = '\0';
         enter(loader, "databases.%.*s", SLICE_ARGS(i.name));
         TRY(make(loader, slice_of("/dbs"), i.value));
-        for (struct json_iter c = json_iter(json_member(json_get(file, "collections"), i.name)); json_next(&c);) {
+        for (struct json_iter c = json_iter(json_member(json_get(file, "collections"), i.name));
+             json_next(&c);) {
             loader->place[0] = '\0';
             enter(loader, "collections.%.*s.%.*s", SLICE_ARGS(i.name), SLICE_ARGS(c.name));
-            TRY(make(loader, path_below(loader, path_below(loader, slice_of(""), "dbs", database), "colls", (struct slice){ 0 }),
+            TRY(make(loader,
+                     path_below(loader, path_below(loader, slice_of(""), "dbs", database), "colls",
+                                (struct slice){ 0 }),
                      c.value));
             TRY(load_spread(loader, file, i.name, c.name));
         }
@@ -544,7 +565,8 @@ static enum status load_file(struct loader *loader, const char *file)
     loader->place[0] = '\0';
     TRY(read_whole(loader, &text));
     if (json_parse(loader->op, text, &parsed) != ST_OK)
-        TRY(wrong(loader, arena_text(&loader->op->arena, slice_of(loader->op->error ? loader->op->error : "no JSON"))));
+        TRY(wrong(loader, arena_text(&loader->op->arena,
+                                     slice_of(loader->op->error ? loader->op->error : "no JSON"))));
     databases = json_get(parsed, "databases");
     if (json_kind(databases) == JSON_ARRAY)
         TRY(load_list(loader, databases));
@@ -597,7 +619,8 @@ enum status init_load(struct op *op, struct engine *engine, const char *path)
         return op_fail(op, ST_UNAVAILABLE, "cannot read %s: %s", path, strerror(errno));
     op_init(&loader->exchange.op, op->env, OP_MEMORY_BYTES_MAX);
     op_join_account(&loader->exchange.op, engine_account(engine));
-    loader->router = route_open(&(struct route_options){ .service = engine_service(engine), .trusts_all = true });
+    loader->router =
+        route_open(&(struct route_options){ .service = engine_service(engine), .trusts_all = true });
     st = S_ISDIR(info.st_mode) ? load_directory(loader, path) : load_file(loader, path);
     route_close(loader->router);
     op_free(&loader->exchange.op);

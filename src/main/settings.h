@@ -15,7 +15,8 @@ struct setting_list {
 
 struct settings {
     const char *data, *store, *durability, *key, *key_file, *tls_cert, *tls_key, *log, *script_program;
-    const char *jwks, *jwt_issuer, *roles, *audit, *consistency, *public_endpoint, *backup_dir, *write_endpoint, *init;
+    const char *jwks, *jwt_issuer, *roles, *audit, *consistency, *public_endpoint, *backup_dir,
+        *write_endpoint, *init;
     struct setting_list listen, host_names, cors_origins, jwt_audiences;
     int tls_only; /* 1: yes, -1: no, 0: settings_tls_only() decides */
     bool allow_emulator_key, no_tls, no_direct, enforce_throughput, ephemeral;
@@ -24,7 +25,8 @@ struct settings {
     long change_retention_hours;
     long transaction_hours;
     long port; /* -1: none was given */
-    char local_address[32]; /* `listen` points here where nothing else was given: such settings are not copied */
+    char local_address
+        [32]; /* `listen` points here where nothing else was given: such settings are not copied */
 };
 
 /* What holds where nobody says anything: no address, and no memory but what memory_settle() finds. */

@@ -39,11 +39,12 @@ static enum status check_name(struct op *op, struct slice name)
     for (size_t i = 0; good && i < name.size; i++)
         good = strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", name.data[i]) &&
                name.data[i];
-    return good ? ST_OK
-                : op_fail(op, ST_BAD_REQUEST,
-                          "The name of a snapshot has 1 to %d letters, digits, dots, hyphens and underscores, "
-                          "and begins with no dot.",
-                          SNAPSHOT_NAME_MAX);
+    return good
+               ? ST_OK
+               : op_fail(op, ST_BAD_REQUEST,
+                         "The name of a snapshot has 1 to %d letters, digits, dots, hyphens and underscores, "
+                         "and begins with no dot.",
+                         SNAPSHOT_NAME_MAX);
 }
 
 static enum status missing(struct op *op, struct slice name)
@@ -53,7 +54,8 @@ static enum status missing(struct op *op, struct slice name)
 
 static enum status exists(struct op *op, struct slice name)
 {
-    return op_fail(op, ST_EXISTS, "There is a snapshot named '%.*s' already: delete it first.", SLICE_ARGS(name));
+    return op_fail(op, ST_EXISTS, "There is a snapshot named '%.*s' already: delete it first.",
+                   SLICE_ARGS(name));
 }
 
 /*
@@ -121,7 +123,8 @@ static void free_mark(struct engine *engine, struct snapshot_mark **at)
 
 static struct opened_with opened_with(struct engine *engine, const char *folder)
 {
-    return (struct opened_with){ .settings = engine->settings, .account = &engine->account, .folder = folder };
+    return (
+        struct opened_with){ .settings = engine->settings, .account = &engine->account, .folder = folder };
 }
 
 /*
@@ -144,7 +147,8 @@ static void rewind_memory(struct op *op, struct engine *engine, const struct sto
     TRY(carry_give(op, fresh.catalog, &carried));
 out:
     if (st != ST_OK) {
-        log_line(LOG_ERROR, "the store in memory cannot be restored: %s", op->error ? op->error : error_row(st)->code);
+        log_line(LOG_ERROR, "the store in memory cannot be restored: %s",
+                 op->error ? op->error : error_row(st)->code);
         abort();
     }
 }
@@ -199,17 +203,19 @@ static enum status write_info(struct op *op, const char *folder, const struct sn
     }
     buf_text(&text, "}\n");
     out = fopen(directory_inside(op, folder, "SNAPSHOT.new"), "w");
-    written = out && fwrite(text.data, 1, text.size, out) == text.size && fflush(out) == 0 && fsync(fileno(out)) == 0;
+    written = out && fwrite(text.data, 1, text.size, out) == text.size && fflush(out) == 0 &&
+              fsync(fileno(out)) == 0;
     if (out)
         written &= fclose(out) == 0;
-    if (written && rename(directory_inside(op, folder, "SNAPSHOT.new"), file) == 0 && directory_sync(folder) &&
-        directory_sync_parent(folder))
+    if (written && rename(directory_inside(op, folder, "SNAPSHOT.new"), file) == 0 &&
+        directory_sync(folder) && directory_sync_parent(folder))
         return ST_OK;
     return op_fail(op, ST_UNAVAILABLE, "cannot write %s: %s", file, strerror(errno));
 }
 
 /* ST_NOT_FOUND: there is no such snapshot. */
-static enum status read_info(struct op *op, const struct engine *engine, struct slice name, struct snapshot_info *info)
+static enum status read_info(struct op *op, const struct engine *engine, struct slice name,
+                             struct snapshot_info *info)
 {
     const char *file = directory_inside(op, snapshot_folder(op, engine, name), "SNAPSHOT");
     FILE *in = fopen(file, "r");
@@ -222,7 +228,8 @@ static enum status read_info(struct op *op, const struct engine *engine, struct 
     size = fread(text, 1, sizeof(text), in);
     fclose(in);
     if (json_parse(op, slice_make(arena_text(&op->arena, slice_make(text, size)), size), &parsed) != ST_OK ||
-        json_kind(json_get(parsed, "format")) != JSON_NUMBER || json_kind(json_get(parsed, "time")) != JSON_NUMBER)
+        json_kind(json_get(parsed, "format")) != JSON_NUMBER ||
+        json_kind(json_get(parsed, "time")) != JSON_NUMBER)
         return op_fail(op, ST_CORRUPT, "%s is damaged", file);
     info->ts_ms = (int64_t)json_double(json_get(parsed, "time"));
     if (json_double(json_get(parsed, "format")) != DIRECTORY_FORMAT)
@@ -303,7 +310,8 @@ static enum status swap_stores(struct op *op, struct engine *engine, char *store
 {
     const struct opened_with with = opened_with(engine, store);
     struct opened old = engine->opened, fresh;
-    char *old_folder = engine->snapshots.folder ? engine->snapshots.folder : heap_text(engine->directory.store);
+    char *old_folder =
+        engine->snapshots.folder ? engine->snapshots.folder : heap_text(engine->directory.store);
     enum status st;
 
     TRY(opened_open(op, &with, &fresh));
@@ -370,7 +378,8 @@ static void print_info(struct op *op, const struct snapshot_info *info, struct b
     buf_printf(out, ",\"_ts\":%lld}", (long long)(info->ts_ms / 1000));
 }
 
-static enum status create(void *context, struct op *op, struct slice name, struct slice database, struct buf *out)
+static enum status create(void *context, struct op *op, struct slice name, struct slice database,
+                          struct buf *out)
 {
     struct engine *engine = context;
     struct snapshot_info info = { .name = name, .database = database, .ts_ms = op->now_ms };
@@ -426,7 +435,8 @@ static void print_marks(struct op *op, struct engine *engine, struct buf *out)
         buf_text(out, shown++ ? "," : "");
         print_info(op,
                    &(struct snapshot_info){ .name = slice_of(mark->name),
-                                            .database = mark->database ? slice_of(mark->database) : (struct slice){ 0 },
+                                            .database = mark->database ? slice_of(mark->database)
+                                                                       : (struct slice){ 0 },
                                             .ts_ms = mark->ts_ms },
                    out);
     }
@@ -494,7 +504,8 @@ void snapshots_clear(struct op *op, struct engine *engine)
     while (folder && (entry = readdir(folder))) {
         const char *one = directory_inside(op, above, entry->d_name);
 
-        if (entry->d_name[0] != '.' && access(directory_inside(op, one, "SNAPSHOT"), F_OK) != 0 && errno == ENOENT)
+        if (entry->d_name[0] != '.' && access(directory_inside(op, one, "SNAPSHOT"), F_OK) != 0 &&
+            errno == ENOENT)
             remove_folder(op, one);
     }
     if (folder)

@@ -58,7 +58,8 @@ static bool read_offset(const char **at, int *minutes)
     if (**at != '+' && **at != '-')
         return false;
     (*at)++;
-    if (!read_digits(at, 2, &hours) || !read_sign(at, ':') || !read_digits(at, 2, &rest) || hours > 23 || rest > 59)
+    if (!read_digits(at, 2, &hours) || !read_sign(at, ':') || !read_digits(at, 2, &rest) || hours > 23 ||
+        rest > 59)
         return false;
     *minutes = sign * (60 * hours + rest);
     return true;
@@ -79,8 +80,8 @@ static bool read_time(const char *text, int64_t *ts_ms)
         !read_sign(&text, ':') || !read_digits(&text, 2, &tm.tm_sec) || !read_fraction(&text, &ms) ||
         !read_offset(&text, &offset) || *text)
         return false;
-    if (tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_hour > 23 || tm.tm_min > 59 ||
-        tm.tm_sec > 60 || tm.tm_year < 1970)
+    if (tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_hour > 23 ||
+        tm.tm_min > 59 || tm.tm_sec > 60 || tm.tm_year < 1970)
         return false;
     tm.tm_year -= 1900;
     tm.tm_mon--;
@@ -98,19 +99,22 @@ enum status history_parse(struct op *op, struct slice text, struct moment *momen
     if (text.size < 64 && !memchr(text.data, '\0', text.size) &&
         read_time(arena_text(&op->arena, text), &moment->ts_ms))
         return ST_OK;
-    return op_fail(op, ST_BAD_HEADER,
-                   "Value '%.*s' specified for the header 'x-orrery-as-of' is invalid: it is an LSN, or a time such as "
-                   "2026-11-17T02:42:00Z.",
-                   text.size > 100 ? 100 : (int)text.size, text.data);
+    return op_fail(
+        op, ST_BAD_HEADER,
+        "Value '%.*s' specified for the header 'x-orrery-as-of' is invalid: it is an LSN, or a time such as "
+        "2026-11-17T02:42:00Z.",
+        text.size > 100 ? 100 : (int)text.size, text.data);
 }
 
 /* ---- where it lies in the log ---- */
 
 /* The last change at or below that LSN; its LSN is 0 when there is none. */
-static enum status change_before(struct op *op, const struct history *history, uint64_t lsn, struct change *change)
+static enum status change_before(struct op *op, const struct history *history, uint64_t lsn,
+                                 struct change *change)
 {
     uint64_t bucket = history->container->bucket_id;
-    struct range range = { key_kind_first(&op->arena, bucket, KEY_LOG), key_log(&op->arena, bucket, lsn + 1, 0), true };
+    struct range range = { key_kind_first(&op->arena, bucket, KEY_LOG),
+                           key_log(&op->arena, bucket, lsn + 1, 0), true };
     struct rows rows;
     enum status st;
 
@@ -123,7 +127,8 @@ out:
 }
 
 /* Times never fall while LSNs rise: the last LSN whose change is not after that time. */
-static enum status lsn_at(struct op *op, const struct history *history, int64_t ts_ms, uint64_t head_lsn, uint64_t *lsn)
+static enum status lsn_at(struct op *op, const struct history *history, int64_t ts_ms, uint64_t head_lsn,
+                          uint64_t *lsn)
 {
     uint64_t low = 0, high = head_lsn; /* changes up to `low` are not after it, those above `high` are */
     enum status st = ST_OK;
@@ -207,7 +212,8 @@ static enum status grow(struct op *op, struct noted *noted)
     larger.list = arena_try_alloc(&op->arena, larger.capacity * sizeof(*larger.list));
     larger.slot = arena_try_alloc(&op->arena, larger.slots * sizeof(*larger.slot));
     if (!larger.list || !larger.slot)
-        return op_fail(op, ST_QUERY_MEMORY, "Too many items were changed since the moment that x-orrery-as-of names.");
+        return op_fail(op, ST_QUERY_MEMORY,
+                       "Too many items were changed since the moment that x-orrery-as-of names.");
     memset(larger.slot, 0, larger.slots * sizeof(*larger.slot));
     for (size_t i = 0; i < noted->count; i++) {
         larger.list[i] = noted->list[i];
@@ -217,7 +223,8 @@ static enum status grow(struct op *op, struct noted *noted)
     return ST_OK;
 }
 
-static enum status note(struct op *op, struct noted *noted, const struct change *change, struct log_place place)
+static enum status note(struct op *op, struct noted *noted, const struct change *change,
+                        struct log_place place)
 {
     enum status st = ST_OK;
     uint64_t *slot;
@@ -234,8 +241,8 @@ out:
     return st;
 }
 
-static enum status note_rows(struct op *op, struct noted *noted, const struct number_span *span, const struct rows *rows,
-                             struct log_place *from)
+static enum status note_rows(struct op *op, struct noted *noted, const struct number_span *span,
+                             const struct rows *rows, struct log_place *from)
 {
     enum status st = ST_OK;
 
@@ -256,8 +263,9 @@ out:
 }
 
 /* A block's rows lie in memory of their own: what is noted outlives them. */
-static enum status read_block(struct op *op, const struct history *history, struct noted *noted, struct arena *block,
-                              const struct number_span *span, struct log_place *from, bool *more)
+static enum status read_block(struct op *op, const struct history *history, struct noted *noted,
+                              struct arena *block, const struct number_span *span, struct log_place *from,
+                              bool *more)
 {
     uint64_t bucket = history->container->bucket_id;
     struct arena ours = op->arena;
@@ -338,7 +346,8 @@ enum status history_item(struct op *op, const struct history *history, size_t in
     assert(index < history->count);
     assert(!noted->is_create);
     TRY(view_get(op, history->view,
-                 key_log(&op->arena, history->container->bucket_id, noted->place.lsn, noted->place.position), &value));
+                 key_log(&op->arena, history->container->bucket_id, noted->place.lsn, noted->place.position),
+                 &value));
     if (!value.data)
         TRY(op_fail(op, ST_CORRUPT, "the log has lost a change"));
     TRY(change_decode(op, value, &change));

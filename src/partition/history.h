@@ -31,7 +31,7 @@ struct history {
         uint64_t number;
         struct log_place place; /* the first change above `lsn` */
         bool is_create;         /* the item was not there */
-    } *change;                  /* by number */
+    } * change;                 /* by number */
 };
 
 /*
@@ -39,7 +39,8 @@ struct history {
  * keeps, or after the present.
  */
 enum status history_open(struct op *op, const struct container *container, const struct view *view,
-                         const struct moment *moment, const struct number_span *span, struct history *history);
+                         const struct moment *moment, const struct number_span *span,
+                         struct history *history);
 
 /* The place of the first change at or after that number; history->count when there is none. */
 size_t history_at(const struct history *history, uint64_t number);

@@ -225,7 +225,8 @@ enum status document_delete(struct op *op, struct call *call, struct reply *repl
 }
 
 /* By scan of the item's logical partition, as it is now and as the log has it. */
-static enum status read_past(struct op *op, struct call *call, struct reply *reply, const struct placed_key *key)
+static enum status read_past(struct op *op, struct call *call, struct reply *reply,
+                             const struct placed_key *key)
 {
     struct partition_scope scope = { .exact = true, .key = *key };
     struct past_source *items = NULL;
@@ -255,8 +256,10 @@ enum status document_read(struct op *op, struct call *call, struct reply *reply)
     scope_all(reply, call);
     TRY(scope_read_key(op, call, reply, &key));
     TRY(scope_check_session(op, call, reply, lsn));
-    if (as_of_is_asked(call))
-        return read_past(op, call, reply, &key);
+    if (as_of_is_asked(call)) {
+        TRY(read_past(op, call, reply, &key));
+        goto out;
+    }
     TRY(item_address(op, call, &key, &id));
     TRY(partition_read(op, call->service->hints, call->container, &key, id, &item, &found));
     if (!found)

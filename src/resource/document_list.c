@@ -29,8 +29,8 @@ static void print_page(struct reply *reply, const struct call *call, const struc
 }
 
 /* The same of an earlier moment, in number order. An item's bytes do not outlive the next one, so each is printed at once. */
-static enum status list_past(struct op *op, struct call *call, struct reply *reply, const struct partition_scope *scope,
-                             struct continuation *at, size_t limit)
+static enum status list_past(struct op *op, struct call *call, struct reply *reply,
+                             const struct partition_scope *scope, struct continuation *at, size_t limit)
 {
     struct past_source *items = NULL;
     struct record item;

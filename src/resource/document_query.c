@@ -131,8 +131,9 @@ struct query_rows {
     struct query_source *source;
 };
 
-static enum status open_rows(struct op *op, const struct call *call, struct reply *reply, const struct search *search,
-                             const struct partition_scope *scope, struct query_rows *rows)
+static enum status open_rows(struct op *op, const struct call *call, struct reply *reply,
+                             const struct search *search, const struct partition_scope *scope,
+                             struct query_rows *rows)
 {
     enum status st;
 
@@ -140,7 +141,8 @@ static enum status open_rows(struct op *op, const struct call *call, struct repl
         TRY(as_of_open(op, call, reply, scope, &rows->past));
         rows->source = past_source_rows(rows->past);
         if (query_ranks(search->query))
-            TRY(op_fail(op, ST_BAD_REQUEST, "A query that ranks texts is not answered as of an earlier moment."));
+            TRY(op_fail(op, ST_BAD_REQUEST,
+                        "A query that ranks texts is not answered as of an earlier moment."));
         goto out;
     }
     TRY(item_source_open(op, call->container, scope, &rows->items));

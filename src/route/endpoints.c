@@ -145,8 +145,8 @@ static enum status snapshot_create(const struct route_options *options, const st
         database = json_string(of);
     else if (json_kind(of) != JSON_UNDEFINED)
         TRY(op_fail(op, ST_BAD_REQUEST, "\"database\" must be a database's id."));
-    TRY(options->snapshots->create(options->snapshots_context, op, json_string(json_get(body, "name")), database,
-                                   &exchange->answer.body));
+    TRY(options->snapshots->create(options->snapshots_context, op, json_string(json_get(body, "name")),
+                                   database, &exchange->answer.body));
     answer_text(exchange, "application/json");
     exchange->answer.status = 201;
 out:
@@ -173,7 +173,8 @@ static enum status snapshot_drop(const struct route_options *options, const stru
 
     (void)metrics;
     TRY(check_snapshots(&exchange->op, options));
-    TRY(options->snapshots->drop(options->snapshots_context, &exchange->op, snapshot_name(&exchange->request)));
+    TRY(options->snapshots->drop(options->snapshots_context, &exchange->op,
+                                 snapshot_name(&exchange->request)));
     exchange->answer.status = 204;
 out:
     return st;

@@ -374,7 +374,8 @@ static enum status check_as_of(struct op *op, const struct routed *routed, const
         ((route->run == document_read || route->run == document_query || route->run == document_list) &&
          !request->header[HEADER_A_IM].data))
         return ST_OK;
-    return op_fail(op, ST_BAD_HEADER, "The header 'x-orrery-as-of' goes with reads, lists and queries of items only.");
+    return op_fail(op, ST_BAD_HEADER,
+                   "The header 'x-orrery-as-of' goes with reads, lists and queries of items only.");
 }
 
 /* The server unpacks nothing. A packed body would be stored as something else than the client meant. */
@@ -523,14 +524,15 @@ static void audit(struct router *router, struct exchange *exchange, const struct
 {
     const struct route *route = routed->route;
 
-    audit_request(router->options.audit, &exchange->op,
-                  &(struct audit_event){ .request = &exchange->request,
-                                         .who = &routed->who,
-                                         .catalog = routed->is_outside ? NULL : router->options.service->catalog,
-                                         .operation = route ? route->name : "none",
-                                         .is_definition = route && route_changes_definitions(route),
-                                         .status = exchange->answer.status,
-                                         .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
+    audit_request(
+        router->options.audit, &exchange->op,
+        &(struct audit_event){ .request = &exchange->request,
+                               .who = &routed->who,
+                               .catalog = routed->is_outside ? NULL : router->options.service->catalog,
+                               .operation = route ? route->name : "none",
+                               .is_definition = route && route_changes_definitions(route),
+                               .status = exchange->answer.status,
+                               .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
 }
 
 /* Where what was read lies, as its client wrote it. */
@@ -647,14 +649,15 @@ out:
 static void audit_endpoint(struct router *router, struct exchange *exchange, const struct endpoint *endpoint,
                            const struct auth_who *who, enum status st)
 {
-    audit_request(router->options.audit, &exchange->op,
-                  &(struct audit_event){ .request = &exchange->request,
-                                         .who = who,
-                                         .catalog = endpoint->outside ? NULL : router->options.service->catalog,
-                                         .operation = endpoint->path,
-                                         .is_definition = endpoint->guard == FOR_KEYS,
-                                         .status = exchange->answer.status,
-                                         .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
+    audit_request(
+        router->options.audit, &exchange->op,
+        &(struct audit_event){ .request = &exchange->request,
+                               .who = who,
+                               .catalog = endpoint->outside ? NULL : router->options.service->catalog,
+                               .operation = endpoint->path,
+                               .is_definition = endpoint->guard == FOR_KEYS,
+                               .status = exchange->answer.status,
+                               .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
 }
 
 static enum status answer_endpoint(struct router *router, struct exchange *exchange,

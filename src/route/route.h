@@ -15,7 +15,8 @@ struct router;
 /* Named moments of the account. Each waits, and is called outside the gate. */
 struct route_snapshots {
     /* `database` has no data where all of the account is meant. What was made is printed. */
-    enum status (*create)(void *context, struct op *op, struct slice name, struct slice database, struct buf *out);
+    enum status (*create)(void *context, struct op *op, struct slice name, struct slice database,
+                          struct buf *out);
     enum status (*list)(void *context, struct op *op, struct buf *out);
     enum status (*drop)(void *context, struct op *op, struct slice name);
     enum status (*restore)(void *context, struct op *op, struct slice name);
@@ -23,7 +24,8 @@ struct route_snapshots {
 
 struct route_options {
     struct service *service;
-    struct gate *gate; /* a request passes it before it uses the service, and leaves it with its answer; NULL: none */
+    struct gate
+        *gate; /* a request passes it before it uses the service, and leaves it with its answer; NULL: none */
     struct auth *auth;
     bool trusts_all;     /* whoever asks is the program itself: no host, no signature, every right */
     bool guards_metrics; /* they need a token or a signature */

@@ -70,7 +70,8 @@ static enum status next_item(struct op *op, struct past_source *past, struct rec
     *found = past->has_now || past->at < history->count;
     if (!*found)
         goto out;
-    if (past->has_now && (past->at == history->count || past->now.number < history->change[past->at].number)) {
+    if (past->has_now &&
+        (past->at == history->count || past->now.number < history->change[past->at].number)) {
         *item = past->now;
         past->has_now = false;
         goto out;
@@ -133,8 +134,9 @@ static struct json row_system(struct query_source *source, const struct query_ro
     return item_system_members(memory, past->scan.container, &past->record);
 }
 
-enum status past_source_open(struct op *op, const struct container *container, const struct partition_scope *scope,
-                             const struct moment *moment, struct past_source **items)
+enum status past_source_open(struct op *op, const struct container *container,
+                             const struct partition_scope *scope, const struct moment *moment,
+                             struct past_source **items)
 {
     struct past_source *past = *items = arena_alloc(&op->arena, sizeof(*past));
     struct number_span span = partition_scope_span(container, scope);

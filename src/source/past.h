@@ -13,8 +13,9 @@
 
 struct past_source;
 
-enum status past_source_open(struct op *op, const struct container *container, const struct partition_scope *scope,
-                             const struct moment *moment, struct past_source **items);
+enum status past_source_open(struct op *op, const struct container *container,
+                             const struct partition_scope *scope, const struct moment *moment,
+                             struct past_source **items);
 struct query_source *past_source_rows(struct past_source *items);
 
 /* Goes on behind that number; 0 is the beginning. */
