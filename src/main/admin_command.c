@@ -11,7 +11,9 @@ static const char usage[] =
     "usage: orrery admin split dbs/D/colls/C [range=ID] [at=middle|median|EPK | parts=N] [flags of serve]\n"
     "       orrery admin merge dbs/D/colls/C ID ID... [flags of serve]\n"
     "       orrery admin snapshot create NAME [database=D] [flags of serve]\n"
-    "       orrery admin snapshot list|restore NAME|delete NAME [flags of serve]\n";
+    "       orrery admin snapshot list|restore NAME|delete NAME [flags of serve]\n"
+    "       orrery admin copy dbs/D dbs/NEW [flags of serve]\n"
+    "       orrery admin restore dbs/D/colls/C --at TIME|LSN --to dbs/D/colls/NEW [flags of serve]\n";
 
 /* What a command asks for. `path` and `body` are in the op's arena. */
 struct asked {
@@ -101,13 +103,49 @@ static bool ask_snapshot(struct asked *asked, char **word, int count)
     return count == 2 && (restores || strcmp(what, "delete") == 0);
 }
 
+/* dbs/D dbs/NEW */
+static bool ask_copy(struct asked *asked, char **word, int count)
+{
+    if (count != 2)
+        return false;
+    buf_text(&asked->path, "copy");
+    print_member(&asked->body, "from", slice_of(word[0]));
+    print_member(&asked->body, "to", slice_of(word[1]));
+    return true;
+}
+
+/* dbs/D/colls/C at=TIME to=dbs/D/colls/NEW, where --at TIME and --to NEW say the same */
+static bool ask_restore(struct asked *asked, char **word, int count)
+{
+    if (count < 1)
+        return false;
+    buf_text(&asked->path, "restore");
+    print_member(&asked->body, "container", slice_of(word[0]));
+    for (int i = 1; i < count; i++) {
+        bool is_at = strcmp(word[i], "--at") == 0, is_to = strcmp(word[i], "--to") == 0;
+
+        if ((is_at || is_to) && i + 1 < count)
+            print_member(&asked->body, is_at ? "at" : "to", slice_of(word[++i]));
+        else if (strncmp(word[i], "at=", 3) == 0 || strncmp(word[i], "to=", 3) == 0)
+            print_member(&asked->body, word[i][0] == 'a' ? "at" : "to", slice_of(word[i] + 3));
+        else
+            return false;
+    }
+    return count > 2;
+}
+
+/* Those of admin restore, which are no flags of serve. */
+static bool is_own_flag(const char *word)
+{
+    return strcmp(word, "--at") == 0 || strcmp(word, "--to") == 0;
+}
+
 static const struct action {
     const char *name;
     bool (*ask)(struct asked *asked, char **word, int count); /* false: the words make no sense */
 } actions[] = {
-    { "split", ask_split },
-    { "merge", ask_merge },
-    { "snapshot", ask_snapshot },
+    { "split", ask_split }, { "merge", ask_merge },     { "snapshot", ask_snapshot },
+    { "copy", ask_copy },   { "restore", ask_restore },
 };
 
 static const struct action *find_action(const char *name)
@@ -145,7 +183,7 @@ static int run_action(struct op *op, const struct action *action, int argc, char
     enum status st;
     int flags = 3;
 
-    while (flags < argc && strncmp(argv[flags], "--", 2) != 0)
+    while (flags < argc && (strncmp(argv[flags], "--", 2) != 0 || is_own_flag(argv[flags])))
         flags++;
     buf_init(&asked.path, &op->arena);
     buf_text(&asked.path, "_orrery/");

@@ -1,5 +1,4 @@
 /* src/main/init.c - files of definitions and items, as requests to a router of its own. */
-#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -8,66 +7,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/encode.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "main/init.h"
+#include "main/inside.h"
 
-enum { PLACE_SIZE = 512, ITEMS_AT_ONCE = 100, ITEMS_BYTES = 1024 * 1024 };
+enum { PLACE_SIZE = 512 };
 
 struct loader {
-    struct op *op; /* has the files; what one request needs is the exchange's own */
-    struct router *router;
-    struct exchange exchange;
+    struct op *op; /* has the files */
+    struct inside inside;
     const char *file;
     char place[PLACE_SIZE]; /* in the file, such as databases[0].containers[2] */
     size_t made, there;
 };
-
-/* ---- requests ---- */
-
-struct asked {
-    enum method method;
-    struct slice target, body;
-    struct slice throughput, autopilot; /* headers; no data: none */
-    bool is_batch;
-};
-
-static void reset_answer(struct loader *loader)
-{
-    struct exchange *exchange = &loader->exchange;
-
-    exchange->answer.status = 0;
-    buf_init(&exchange->answer.head, &exchange->op.arena);
-    buf_init(&exchange->answer.body, &exchange->op.arena);
-    exchange->answer.body.moves = true;
-}
-
-/* The answer is in the exchange, until the next question. */
-static int ask(struct loader *loader, const struct asked *asked)
-{
-    struct exchange *exchange = &loader->exchange;
-    struct request *request = &exchange->request;
-    enum status st;
-
-    op_begin(&exchange->op, OP_TIMEOUT_MS);
-    exchange->op.may_block = false;
-    exchange->class = CLASS_QUICK;
-    *request = (struct request){ .method = asked->method, .target = asked->target, .body = asked->body };
-    request->header[HEADER_OFFER_THROUGHPUT] = asked->throughput;
-    request->header[HEADER_OFFER_AUTOPILOT] = asked->autopilot;
-    if (asked->is_batch)
-        request->header[HEADER_IS_BATCH] = request->header[HEADER_BATCH_CONTINUE] = slice_of("true");
-    reset_answer(loader);
-    st = route_handle(loader->router, exchange);
-    if (st == ST_WOULD_BLOCK) {
-        reset_answer(loader);
-        exchange->op.may_block = true;
-        st = route_handle(loader->router, exchange);
-    }
-    assert(st == ST_OK); /* nobody resumes it, so it has waited */
-    return exchange->answer.status;
-}
 
 /* ---- places and failures ---- */
 
@@ -94,81 +46,19 @@ static enum status wrong(struct loader *loader, const char *what)
                    loader->place[0] ? ": " : "", what);
 }
 
-/* The message of an error's body, up to the end of its first line. */
 static enum status refused(struct loader *loader, struct slice body)
 {
-    struct json parsed;
-    struct slice text = body;
-    const char *end;
-    struct buf told;
-
-    if (json_parse(loader->op, body, &parsed) == ST_OK &&
-        json_kind(json_get(parsed, "message")) == JSON_STRING)
-        text = json_string(json_get(parsed, "message"));
-    end = memchr(text.data, '\r', text.size);
-    text.size = end ? (size_t)(end - text.data) : text.size;
-    buf_init(&told, &loader->op->arena);
-    buf_slice(&told, text);
-    buf_byte(&told, '\0');
-    return wrong(loader, told.data);
+    return wrong(loader, inside_message(loader->op, body));
 }
-
-/* ---- small things ---- */
 
 static struct slice text_of(struct json value)
 {
     return json_kind(value) == JSON_STRING ? json_string(value) : (struct slice){ 0 };
 }
 
-/* <above>/<type>/<id>, or <above>/<type> without an id */
 static struct slice path_below(struct loader *loader, struct slice above, const char *type, struct slice id)
 {
-    struct buf out;
-
-    buf_init(&out, &loader->op->arena);
-    buf_slice(&out, above);
-    buf_printf(&out, "/%s", type);
-    if (id.data) {
-        buf_byte(&out, '/');
-        percent_encode(&out, id);
-    }
-    return buf_as_slice(&out);
-}
-
-static bool is_among(struct slice name, const char *const *names)
-{
-    for (; *names; names++)
-        if (slice_is(name, *names))
-            return true;
-    return false;
-}
-
-/* The object without its system properties and without the members that are ours. */
-static struct slice print_without(struct loader *loader, struct json object, const char *const *ours)
-{
-    struct buf out;
-    bool any = false;
-
-    buf_init(&out, &loader->op->arena);
-    buf_byte(&out, '{');
-    for (struct json_iter i = json_iter(object); json_next(&i);) {
-        if ((i.name.size && i.name.data[0] == '_') || is_among(i.name, ours))
-            continue;
-        buf_text(&out, any ? "," : "");
-        any = true;
-        json_print_string(&out, i.name);
-        buf_byte(&out, ':');
-        if (slice_is(i.name, "partitionKey") &&
-            json_kind(i.value) == JSON_STRING) { /* "/pk" is short for it */
-            buf_text(&out, "{\"kind\":\"Hash\",\"version\":2,\"paths\":[");
-            json_print(&out, i.value);
-            buf_text(&out, "]}");
-        } else {
-            json_print(&out, i.value);
-        }
-    }
-    buf_byte(&out, '}');
-    return buf_as_slice(&out);
+    return inside_path(loader->op, above, type, id);
 }
 
 static struct slice printed(struct loader *loader, const char *before, struct json value, const char *after)
@@ -184,20 +74,28 @@ static struct slice printed(struct loader *loader, const char *before, struct js
 
 /* ---- one resource ---- */
 
-static const char *const ours[] = { "throughput",
-                                    "autoscaleMaxThroughput",
-                                    "containers",
-                                    "collections",
-                                    "users",
-                                    "items",
-                                    "documents",
-                                    "storedProcedures",
-                                    "sprocs",
-                                    "triggers",
-                                    "userDefinedFunctions",
-                                    "udfs",
-                                    "permissions",
-                                    NULL };
+/* Members that are no part of a definition. Of all, "partitionKey" is the first: one that is a text stands for one path. */
+static const char *const all_ours[] = { "partitionKey", "throughput",  "autoscaleMaxThroughput",
+                                        "containers",   "collections", "users",
+                                        "items",        "documents",   "storedProcedures",
+                                        "sprocs",       "triggers",    "userDefinedFunctions",
+                                        "udfs",         "permissions", NULL };
+
+static struct slice defined(struct loader *loader, struct json definition)
+{
+    bool is_short = json_kind(json_get(definition, "partitionKey")) == JSON_STRING;
+    struct buf out;
+
+    buf_init(&out, &loader->op->arena);
+    inside_print_without(&out, definition, all_ours + !is_short);
+    if (is_short) {
+        out.size--; /* the brace */
+        buf_text(&out, ",\"partitionKey\":{\"kind\":\"Hash\",\"version\":2,\"paths\":[");
+        json_print(&out, json_get(definition, "partitionKey"));
+        buf_text(&out, "]}}");
+    }
+    return buf_as_slice(&out);
+}
 
 /* What is there stays. `target` is the path of the list that it goes into. */
 static enum status make(struct loader *loader, struct slice target, struct json definition)
@@ -207,17 +105,16 @@ static enum status make(struct loader *loader, struct slice target, struct json 
 
     if (json_kind(definition) != JSON_OBJECT || !text_of(json_get(definition, "id")).size)
         return wrong(loader, "must be an object with an \"id\"");
-    asked.body = print_without(loader, definition, ours);
+    asked.body = defined(loader, definition);
     if (json_kind(json_get(definition, "throughput")) != JSON_UNDEFINED)
         asked.throughput = printed(loader, "", json_get(definition, "throughput"), "");
     if (json_kind(json_get(definition, "autoscaleMaxThroughput")) != JSON_UNDEFINED)
         asked.autopilot =
             printed(loader, "{\"maxThroughput\":", json_get(definition, "autoscaleMaxThroughput"), "}");
-    status = ask(loader, &asked);
+    status = inside_ask(&loader->inside, &asked);
     loader->made += status == 201;
     loader->there += status == 409;
-    return status == 201 || status == 409 ? ST_OK
-                                          : refused(loader, buf_as_slice(&loader->exchange.answer.body));
+    return status == 201 || status == 409 ? ST_OK : refused(loader, inside_body(&loader->inside));
 }
 
 /* Each of a list, or of an object whose names nobody needs: its values have ids of their own. */
@@ -240,62 +137,9 @@ out:
 
 /* ---- items ---- */
 
-/* As many items as go into one request, and where the first of them is. */
-struct load {
-    struct slice target;
-    struct json paths; /* of the partition key */
-    struct buf body;
-    size_t first, count;
-};
-
-/* The value at /a/b of the document; undefined where it has none. */
-static struct json value_at(struct json document, struct slice path)
+static enum status judge(struct op *op, void *context, size_t index, int status, struct json body)
 {
-    while (path.size && json_kind(document) == JSON_OBJECT) {
-        struct slice rest = slice_after(path, 1), name = rest;
-        const char *slash;
-
-        if (rest.size && rest.data[0] == '"') {
-            name = slice_after(rest, 1);
-            slash = memchr(name.data, '"', name.size);
-            name.size = slash ? (size_t)(slash - name.data) : name.size;
-            path = slice_after(rest, name.size + 2 < rest.size ? name.size + 2 : rest.size);
-        } else {
-            slash = memchr(rest.data, '/', rest.size);
-            name.size = slash ? (size_t)(slash - rest.data) : rest.size;
-            path = slice_after(rest, name.size);
-        }
-        document = json_member(document, name);
-    }
-    return path.size ? json_undefined : document;
-}
-
-/* "[\"a\",1]", as a text inside the operation. */
-static void print_key(struct loader *loader, struct buf *out, struct json paths, struct json item)
-{
-    struct buf key;
-    bool any = false;
-
-    buf_init(&key, &loader->op->arena);
-    buf_byte(&key, '[');
-    for (struct json_iter i = json_iter(paths); json_next(&i); any = true) {
-        struct json value = value_at(item, text_of(i.value));
-
-        buf_text(&key, any ? "," : "");
-        if (json_kind(value) == JSON_UNDEFINED)
-            buf_text(&key, "{}");
-        else
-            json_print(&key, value);
-    }
-    buf_byte(&key, ']');
-    json_print_string(out, buf_as_slice(&key));
-}
-
-static enum status judge(struct loader *loader, size_t index, struct json result)
-{
-    double status = json_kind(json_get(result, "statusCode")) == JSON_NUMBER
-                        ? json_double(json_get(result, "statusCode"))
-                        : 0;
+    struct loader *loader = context;
     char told[64];
 
     loader->made += status == 201;
@@ -303,83 +147,30 @@ static enum status judge(struct loader *loader, size_t index, struct json result
     if (status == 201 || status == 409)
         return ST_OK;
     enter(loader, "[%zu]", index);
-    if (json_kind(json_get(result, "resourceBody")) == JSON_OBJECT)
-        return refused(loader, printed(loader, "", json_get(result, "resourceBody"), ""));
-    snprintf(told, sizeof(told), "the item was refused with %d", (int)status);
+    if (json_kind(body) == JSON_OBJECT)
+        return refused(loader, printed(loader, "", body, ""));
+    snprintf(told, sizeof(told), "the item was refused with %d", status);
+    (void)op;
     return wrong(loader, told);
-}
-
-static enum status send(struct loader *loader, struct load *load)
-{
-    struct asked asked = { .method = METHOD_POST, .target = load->target, .is_batch = true };
-    struct json results;
-    size_t index = load->first;
-    enum status st = ST_OK;
-
-    if (load->count == 0)
-        goto out;
-    buf_byte(&load->body, ']');
-    asked.body = buf_as_slice(&load->body);
-    if (ask(loader, &asked) >= 300)
-        TRY(refused(loader, buf_as_slice(&loader->exchange.answer.body)));
-    TRY(json_parse(loader->op, buf_as_slice(&loader->exchange.answer.body), &results));
-    for (struct json_iter i = json_iter(results); json_next(&i); index++)
-        TRY(judge(loader, index, i.value));
-out:
-    load->first += load->count;
-    load->count = 0;
-    buf_init(&load->body, &loader->op->arena);
-    return st;
-}
-
-static void add(struct loader *loader, struct load *load, struct json item)
-{
-    static const char *const nothing[] = { NULL };
-
-    buf_text(&load->body, load->count ? "," : "[");
-    load->count++;
-    buf_text(&load->body, "{\"operationType\":\"Create\",\"partitionKey\":");
-    print_key(loader, &load->body, load->paths, item);
-    buf_text(&load->body, ",\"resourceBody\":");
-    buf_slice(&load->body, print_without(loader, item, nothing));
-    buf_byte(&load->body, '}');
-}
-
-/* The partition key's paths, as the container has them, which may have been there before. */
-static enum status find_paths(struct loader *loader, struct slice container, struct json *paths)
-{
-    struct json definition;
-    enum status st;
-
-    if (ask(loader, &(struct asked){ .method = METHOD_GET, .target = container, .body = slice_of("") }) !=
-        200)
-        return refused(loader, buf_as_slice(&loader->exchange.answer.body));
-    TRY(json_parse(loader->op, buf_as_slice(&loader->exchange.answer.body), &definition));
-    *paths = json_get(json_get(definition, "partitionKey"), "paths");
-out:
-    return st;
 }
 
 static enum status make_items(struct loader *loader, struct slice container, struct json list)
 {
-    struct load load = { .target = path_below(loader, container, "docs", (struct slice){ 0 }) };
+    struct bulk bulk = { .inside = &loader->inside, .judge = judge, .context = loader };
     enum status st = ST_OK;
     size_t index = 0;
 
     if (json_kind(list) == JSON_UNDEFINED)
         return ST_OK;
-    TRY(find_paths(loader, container, &load.paths));
-    buf_init(&load.body, &loader->op->arena);
+    TRY(bulk_open(loader->op, &bulk, container));
     for (struct json_iter i = json_iter(list); json_next(&i); index++) {
         if (json_kind(i.value) != JSON_OBJECT) {
             enter(loader, "[%zu]", index);
             TRY(wrong(loader, "must be an object"));
         }
-        add(loader, &load, i.value);
-        if (load.count == ITEMS_AT_ONCE || load.body.size > ITEMS_BYTES)
-            TRY(send(loader, &load));
+        TRY(bulk_add(loader->op, &bulk, i.value));
     }
-    TRY(send(loader, &load));
+    TRY(bulk_send(loader->op, &bulk));
 out:
     return st;
 }
@@ -617,13 +408,9 @@ enum status init_load(struct op *op, struct engine *engine, const char *path)
     loader->op = op;
     if (stat(path, &info) != 0)
         return op_fail(op, ST_UNAVAILABLE, "cannot read %s: %s", path, strerror(errno));
-    op_init(&loader->exchange.op, op->env, OP_MEMORY_BYTES_MAX);
-    op_join_account(&loader->exchange.op, engine_account(engine));
-    loader->router =
-        route_open(&(struct route_options){ .service = engine_service(engine), .trusts_all = true });
+    inside_open(&loader->inside, engine_service(engine), engine_account(engine));
     st = S_ISDIR(info.st_mode) ? load_directory(loader, path) : load_file(loader, path);
-    route_close(loader->router);
-    op_free(&loader->exchange.op);
+    inside_close(&loader->inside);
     log_line(LOG_INFO, "%s: %zu made, %zu were there", path, loader->made, loader->there);
     return st;
 }

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "catalog/carry.h"
+#include "main/copy.h"
 #include "main/engine_private.h"
 #include "store/folder.h"
 
@@ -491,7 +492,68 @@ out:
     return st;
 }
 
-const struct route_snapshots engine_snapshots = { create, list, drop, restore };
+/* ---- copies ---- */
+
+/* dbs/D to D */
+static enum status database_id(struct op *op, struct slice link, struct slice *id)
+{
+    *id = slice_starts_with(link, "dbs/") ? slice_after(link, 4) : (struct slice){ 0 };
+    if (id->size && !memchr(id->data, '/', id->size))
+        return ST_OK;
+    return op_fail(op, ST_BAD_REQUEST, "A database is named like dbs/D.");
+}
+
+static void print_copied(struct buf *out, const struct copied *copied)
+{
+    buf_printf(out, "{\"containers\":%zu,\"items\":%zu}", copied->containers, copied->items);
+}
+
+/* The store stays what it is meanwhile, because a restore waits for the lock. */
+static enum status copy(void *context, struct op *op, struct slice from, struct slice to, struct buf *out)
+{
+    struct engine *engine = context;
+    struct slice from_id, to_id;
+    struct copied copied;
+    struct inside inside;
+    struct op own;
+    enum status st;
+
+    TRY(database_id(op, from, &from_id));
+    TRY(database_id(op, to, &to_id));
+    begin_own(&own, op);
+    lock(engine);
+    inside_open(&inside, &engine->service, &engine->account);
+    st = copy_database(&own, &inside, from_id, &inside, to_id, &copied);
+    inside_close(&inside);
+    unlock(engine);
+    TRY(end_own(&own, op, st));
+    print_copied(out, &copied);
+out:
+    return st;
+}
+
+static enum status restore_at(void *context, struct op *op, struct slice from, struct slice moment,
+                              struct slice to, struct buf *out)
+{
+    struct engine *engine = context;
+    struct copied copied;
+    struct inside inside;
+    struct op own;
+    enum status st;
+
+    begin_own(&own, op);
+    lock(engine);
+    inside_open(&inside, &engine->service, &engine->account);
+    st = copy_container_at(&own, &inside, from, moment, to, &copied);
+    inside_close(&inside);
+    unlock(engine);
+    TRY(end_own(&own, op, st));
+    print_copied(out, &copied);
+out:
+    return st;
+}
+
+const struct route_snapshots engine_snapshots = { create, list, drop, restore, copy, restore_at };
 
 /* ---- with the engine ---- */
 

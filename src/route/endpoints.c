@@ -194,6 +194,62 @@ out:
     return st;
 }
 
+static bool read_text(struct json body, const char *name, struct slice *text)
+{
+    struct json value = json_get(body, name);
+
+    if (json_kind(value) != JSON_STRING || !json_string(value).size)
+        return false;
+    *text = json_string(value);
+    return true;
+}
+
+/* {"from":"dbs/shop","to":"dbs/copy"} */
+static enum status copy(const struct route_options *options, const struct route_metrics *metrics,
+                        struct exchange *exchange)
+{
+    struct op *op = &exchange->op;
+    struct slice from, to;
+    struct json body;
+    enum status st;
+
+    (void)metrics;
+    TRY(check_snapshots(op, options));
+    TRY(json_parse_body(op, exchange->request.body, &body));
+    if (!read_text(body, "from", &from) || !read_text(body, "to", &to))
+        TRY(op_fail(op, ST_BAD_REQUEST, "\"from\" and \"to\" must be databases, such as dbs/shop."));
+    TRY(options->snapshots->copy(options->snapshots_context, op, from, to, &exchange->answer.body));
+    answer_text(exchange, "application/json");
+    exchange->answer.status = 201;
+out:
+    return st;
+}
+
+/* {"container":"dbs/shop/colls/orders","at":"2026-11-17T02:42:00Z","to":"dbs/shop/colls/yesterday"} */
+static enum status restore_at(const struct route_options *options, const struct route_metrics *metrics,
+                              struct exchange *exchange)
+{
+    struct op *op = &exchange->op;
+    struct slice from, moment, to;
+    struct json body;
+    enum status st;
+
+    (void)metrics;
+    TRY(check_snapshots(op, options));
+    TRY(json_parse_body(op, exchange->request.body, &body));
+    if (!read_text(body, "container", &from) || !read_text(body, "to", &to) ||
+        !read_text(body, "at", &moment))
+        TRY(op_fail(op, ST_BAD_REQUEST,
+                    "\"container\" and \"to\" must be containers, such as dbs/D/colls/C, and \"at\" an LSN "
+                    "or a time."));
+    TRY(options->snapshots->restore_at(options->snapshots_context, op, from, moment, to,
+                                       &exchange->answer.body));
+    answer_text(exchange, "application/json");
+    exchange->answer.status = 201;
+out:
+    return st;
+}
+
 /* clang-format off */
 static const struct endpoint endpoints[] = {
     /* path                           method         waits  outside guard        code */
@@ -206,6 +262,8 @@ static const struct endpoint endpoints[] = {
     { "/_orrery/snapshots",           METHOD_POST,   true,  true,   FOR_KEYS,    snapshot_create },
     { "/_orrery/snapshots",           METHOD_GET,    true,  true,   FOR_KEYS,    snapshot_list },
     { "/_orrery/snapshots/*",         METHOD_DELETE, true,  true,   FOR_KEYS,    snapshot_drop },
+    { "/_orrery/copy",                METHOD_POST,   true,  true,   FOR_KEYS,    copy },
+    { "/_orrery/restore",             METHOD_POST,   true,  true,   FOR_KEYS,    restore_at },
     { "/_orrery/snapshots/*/restore", METHOD_POST,   true,  true,   FOR_KEYS,    snapshot_restore },
 };
 /* clang-format on */

@@ -20,6 +20,11 @@ struct route_snapshots {
     enum status (*list)(void *context, struct op *op, struct buf *out);
     enum status (*drop)(void *context, struct op *op, struct slice name);
     enum status (*restore)(void *context, struct op *op, struct slice name);
+
+    /* A database under another name, or a container as of an earlier moment under another name. What came of it is printed. */
+    enum status (*copy)(void *context, struct op *op, struct slice from, struct slice to, struct buf *out);
+    enum status (*restore_at)(void *context, struct op *op, struct slice from, struct slice moment,
+                              struct slice to, struct buf *out);
 };
 
 struct route_options {
