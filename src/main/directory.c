@@ -159,6 +159,12 @@ static enum status read_store_name(struct op *op, const char *path, const char *
     return ST_OK;
 }
 
+/* What RocksDB makes first when it makes a copy there counts, too: store.3.tmp */
+static bool is_of_a_restore(const char *name)
+{
+    return is_store_name(name) || (strncmp(name, "store.", 6) == 0 && name[6] >= '0' && name[6] <= '9');
+}
+
 /* The stores that a restore was making, or had left, when the server ended. */
 static void remove_other_stores(struct op *op, const char *path, const char *name)
 {
@@ -166,7 +172,7 @@ static void remove_other_stores(struct op *op, const char *path, const char *nam
     struct dirent *entry;
 
     while (folder && (entry = readdir(folder)))
-        if (is_store_name(entry->d_name) && strcmp(entry->d_name, name) != 0)
+        if (is_of_a_restore(entry->d_name) && strcmp(entry->d_name, name) != 0)
             folder_remove(directory_inside(op, path, entry->d_name));
     if (folder)
         closedir(folder);

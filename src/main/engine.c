@@ -84,13 +84,12 @@ static struct slice public_endpoint(const struct settings *settings)
     return url;
 }
 
-void engine_use(struct engine *engine, const struct opened *opened)
+void engine_describe(const struct engine *engine, const struct opened *opened, struct service *service)
 {
     const struct settings *settings = engine->settings;
     bool is_level;
 
-    engine->opened = *opened;
-    engine->service = (struct service){
+    *service = (struct service){
         .env = env_system(),
         .store = opened->store,
         .catalog = opened->catalog,
@@ -106,8 +105,14 @@ void engine_use(struct engine *engine, const struct opened *opened)
         .public_endpoint = public_endpoint(settings),
         .serves_direct = !settings->no_direct,
     };
-    is_level = consistency_parse(slice_of(settings->consistency), &engine->service.consistency);
+    is_level = consistency_parse(slice_of(settings->consistency), &service->consistency);
     assert(is_level); /* settings_read() has compared it with the same names */
+}
+
+void engine_use(struct engine *engine, const struct opened *opened)
+{
+    engine->opened = *opened;
+    engine_describe(engine, opened, &engine->service);
 }
 
 static enum status open_parts(struct op *op, struct engine *engine)

@@ -22,5 +22,8 @@ struct engine {
     bool has_directory;
 };
 
+/* The service that such an engine would have. */
+void engine_describe(const struct engine *engine, const struct opened *opened, struct service *service);
+
 /* Into the service, which requests work on. The gate is closed, or nobody has asked for the service yet. */
 void engine_use(struct engine *engine, const struct opened *opened);

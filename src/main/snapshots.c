@@ -29,7 +29,7 @@ struct snapshot_info {
 struct snapshot_mark {
     struct snapshot_mark *next;
     struct store_mark *mark;
-    char *name, *database; /* the latter may be NULL */
+    char *name;
     int64_t ts_ms;
 };
 
@@ -103,7 +103,6 @@ static enum status make_mark(struct op *op, struct engine *engine, const struct 
         .next = engine->snapshots.marks,
         .mark = taken,
         .name = heap_text(arena_text(&op->arena, info->name)),
-        .database = info->database.data ? heap_text(arena_text(&op->arena, info->database)) : NULL,
         .ts_ms = info->ts_ms,
     };
     engine->snapshots.marks = mark;
@@ -118,7 +117,6 @@ static void free_mark(struct engine *engine, struct snapshot_mark **at)
     *at = mark->next;
     store_unmark(engine->opened.store, mark->mark);
     free(mark->name);
-    free(mark->database);
     free(mark);
 }
 
@@ -306,50 +304,133 @@ out:
     return st;
 }
 
-/* Takes the store's folder, and removes it if nothing comes of it. */
-static enum status swap_stores(struct op *op, struct engine *engine, char *store)
+/* What a restore makes beside the store in use. Texts are the heap's. */
+struct beside {
+    char *folder;
+    struct opened opened;
+};
+
+static void remove_beside(struct beside *beside)
 {
-    const struct opened_with with = opened_with(engine, store);
-    struct opened old = engine->opened, fresh;
-    char *old_folder =
-        engine->snapshots.folder ? engine->snapshots.folder : heap_text(engine->directory.store);
+    opened_abandon(&beside->opened);
+    if (beside->folder)
+        folder_remove(beside->folder);
+    free(beside->folder);
+}
+
+static enum status open_beside(struct op *op, struct engine *engine, struct beside *beside)
+{
+    const struct opened_with with = opened_with(engine, beside->folder);
+
+    return opened_open(op, &with, &beside->opened);
+}
+
+/* The snapshot's store as it was, in a folder of its own: opening one writes to it. */
+static enum status open_linked(struct op *op, struct engine *engine, struct slice name, struct beside *beside)
+{
+    const char *from = directory_inside(op, snapshot_folder(op, engine, name), "store");
+
+    beside->folder = heap_text(next_store(op, engine));
+    if (!folder_link(from, beside->folder, ".sst"))
+        return op_fail(op, ST_UNAVAILABLE, "cannot make %s: %s", beside->folder, strerror(errno));
+    return open_beside(op, engine, beside);
+}
+
+/* With the gate closed: what is in use and what was made change places. The caller removes what `beside` has then. */
+static enum status change_places(struct op *op, struct engine *engine, struct beside *beside)
+{
+    struct beside old = { engine->snapshots.folder, engine->opened };
     enum status st;
 
-    TRY(opened_open(op, &with, &fresh));
-    gate_close(&engine->gate);
-    st = take_up(op, engine, &fresh, store);
-    gate_open(&engine->gate);
-    opened_abandon(st == ST_OK ? &old : &fresh);
-out:
-    folder_remove(st == ST_OK ? old_folder : store);
+    if (!old.folder)
+        old.folder = heap_text(engine->directory.store);
+    st = take_up(op, engine, &beside->opened, beside->folder);
     if (st == ST_OK) {
-        engine->snapshots.folder = store;
-        free(old_folder);
-        return ST_OK;
+        engine->snapshots.folder = beside->folder;
+        *beside = old;
+    } else if (old.folder != engine->snapshots.folder) {
+        free(old.folder);
     }
-    if (!engine->snapshots.folder)
-        free(old_folder);
-    free(store);
+    return st;
+}
+
+static enum status restore_account(struct op *op, struct engine *engine, struct slice name)
+{
+    struct beside beside = { 0 };
+    enum status st;
+
+    TRY(open_linked(op, engine, name, &beside));
+    gate_close(&engine->gate);
+    st = change_places(op, engine, &beside);
+    gate_open(&engine->gate);
+out:
+    remove_beside(&beside);
+    return st;
+}
+
+/* ---- of one database ---- */
+
+/* In a copy of the store, which nobody uses, the database is what it was in the snapshot. */
+static enum status replace_database(struct op *op, struct engine *engine, const struct opened *from,
+                                    const struct opened *to, struct slice database)
+{
+    struct slice path = inside_path(op, slice_of(""), "dbs", database);
+    struct service from_service, to_service;
+    struct inside source, target;
+    struct copied copied;
+    enum status st;
+
+    engine_describe(engine, from, &from_service);
+    engine_describe(engine, to, &to_service);
+    inside_open(&source, &from_service, &engine->account);
+    inside_open(&target, &to_service, &engine->account);
+    (void)inside_ask(&target,
+                     &(struct asked){ .method = METHOD_DELETE, .target = path }); /* or it is not there */
+    st = copy_database(op, &source, database, &target, database, &copied);
+    inside_close(&source);
+    inside_close(&target);
+    return st;
+}
+
+static enum status copy_and_replace(struct op *op, struct engine *engine, const struct beside *snapshot,
+                                    struct beside *copy, struct slice database)
+{
+    enum status st;
+
+    copy->folder = heap_text(next_store(op, engine));
+    TRY(store_backup(op, engine->opened.store, copy->folder));
+    TRY(open_beside(op, engine, copy));
+    TRY(replace_database(op, engine, &snapshot->opened, &copy->opened, database));
+    TRY(change_places(op, engine, copy));
+out:
+    return st;
+}
+
+/* Nobody writes from the copy of the store to its being taken up, so the gate is closed for all of it. */
+static enum status restore_database(struct op *op, struct engine *engine, const struct snapshot_info *info)
+{
+    struct beside snapshot = { 0 }, copy = { 0 };
+    enum status st;
+
+    TRY(open_linked(op, engine, info->name, &snapshot));
+    gate_close(&engine->gate);
+    st = copy_and_replace(op, engine, &snapshot, &copy, info->database);
+    gate_open(&engine->gate);
+out:
+    remove_beside(&copy);
+    remove_beside(&snapshot);
     return st;
 }
 
 static enum status restore_folder(struct op *op, struct engine *engine, struct slice name)
 {
-    const char *from = directory_inside(op, snapshot_folder(op, engine, name), "store");
-    const char *store;
     struct snapshot_info info;
     struct op own;
     enum status st;
 
     TRY(read_info(op, engine, name, &info));
     begin_own(&own, op);
-    store = next_store(&own, engine);
-    if (!folder_link(from, store, ".sst")) {
-        st = op_fail(&own, ST_UNAVAILABLE, "cannot make %s: %s", store, strerror(errno));
-        folder_remove(store);
-    } else {
-        st = swap_stores(&own, engine, heap_text(store));
-    }
+    st = info.database.data ? restore_database(&own, engine, &info) : restore_account(&own, engine, name);
     st = end_own(&own, op, st);
 out:
     return st;
@@ -379,6 +460,35 @@ static void print_info(struct op *op, const struct snapshot_info *info, struct b
     buf_printf(out, ",\"_ts\":%lld}", (long long)(info->ts_ms / 1000));
 }
 
+/* Of a database that is there. In memory there is no second store to copy it from. */
+static enum status check_database(struct op *op, struct engine *engine, struct slice id)
+{
+    struct database *database;
+
+    if (!id.data)
+        return ST_OK;
+    if (!engine->has_directory)
+        return op_fail(op, ST_NOT_BUILT, "A store in memory has snapshots of the whole account only.");
+    database = catalog_find_database(engine->opened.catalog, id);
+    if (!database || !slice_equal(database->id, id)) {
+        database_release(database);
+        return op_fail(op, ST_NOT_FOUND, "There is no database '%.*s'.", id.size > 255 ? 255 : (int)id.size,
+                       id.data);
+    }
+    database_release(database);
+    return ST_OK;
+}
+
+static enum status make_either(struct op *op, struct engine *engine, const struct snapshot_info *info)
+{
+    enum status st;
+
+    TRY(check_database(op, engine, info->database));
+    TRY(engine->has_directory ? make_folder(op, engine, info) : make_mark(op, engine, info));
+out:
+    return st;
+}
+
 static enum status create(void *context, struct op *op, struct slice name, struct slice database,
                           struct buf *out)
 {
@@ -390,7 +500,7 @@ static enum status create(void *context, struct op *op, struct slice name, struc
     TRY(check_name(op, name));
     begin_own(&own, op);
     lock(engine);
-    st = engine->has_directory ? make_folder(&own, engine, &info) : make_mark(&own, engine, &info);
+    st = make_either(&own, engine, &info);
     unlock(engine);
     TRY(end_own(&own, op, st));
     print_info(op, &info, out);
@@ -434,12 +544,7 @@ static void print_marks(struct op *op, struct engine *engine, struct buf *out)
 
     for (const struct snapshot_mark *mark = engine->snapshots.marks; mark; mark = mark->next) {
         buf_text(out, shown++ ? "," : "");
-        print_info(op,
-                   &(struct snapshot_info){ .name = slice_of(mark->name),
-                                            .database = mark->database ? slice_of(mark->database)
-                                                                       : (struct slice){ 0 },
-                                            .ts_ms = mark->ts_ms },
-                   out);
+        print_info(op, &(struct snapshot_info){ .name = slice_of(mark->name), .ts_ms = mark->ts_ms }, out);
     }
     buf_printf(out, "],\"_count\":%d}", shown);
 }

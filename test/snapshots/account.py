@@ -38,6 +38,11 @@ class Account(Signed):
         headers = [("x-ms-documentdb-partitionkey", json.dumps([body["pk"]])), ("x-ms-documentdb-is-upsert", "true")]
         return self.do("POST", "/%s/docs" % link, body, headers, expect)
 
+    def bulk(self, link, items):
+        operations = [{"operationType": "Create", "partitionKey": json.dumps([item["pk"]]), "resourceBody": item} for item in items]
+        done = self.do("POST", "/%s/docs" % link, operations, [("x-ms-cosmos-is-batch-request", "true"), ("x-ms-cosmos-batch-continue-on-error", "true")])[2]
+        assert all(one["statusCode"] == 201 for one in done), done
+
     def get(self, link, name, key, token=None, expect=None):
         headers = [("x-ms-documentdb-partitionkey", json.dumps([key]))]
         headers += [("x-ms-session-token", token)] if token else []

@@ -16,6 +16,7 @@ def fill(account):
     for n in range(20):
         account.put("dbs/shop/colls/orders", {"id": str(n), "pk": str(n % 3), "n": n})
     account.snapshot("clean")
+    account.snapshot("shop", database="shop")
     clean = account.all()
     account.delete("dbs/shop/colls/orders", "0", "0")
     account.put("dbs/shop/colls/orders", {"id": "1", "pk": "1", "n": 100})
@@ -77,7 +78,8 @@ def judge_restore(account, found, clean, now, was_killed):
 def judge_snapshot(account, found, clean, now, was_killed):
     assert found == now, "a snapshot changed something: %s" % found
     there = account.snapshots()
-    assert there in (["clean"], ["clean", "second"]) if was_killed else there == ["clean", "second"], there
+    before, after = ["clean", "shop"], ["clean", "second", "shop"]
+    assert there in (before, after) if was_killed else there == after, there
     if "second" not in there:
         account.snapshot("second")
         now = account.all()
@@ -94,3 +96,18 @@ def a_crash_in_a_restore_leaves_what_was_before_or_what_was_restored(build):
 def a_crash_while_a_snapshot_is_made_leaves_no_half_of_one(build):
     times = every_sync(build, lambda account: account.snapshot("second"), judge_snapshot)
     assert times > 3, "it was killed only %d times" % times
+
+
+def judge_database(account, found, clean, now, was_killed):
+    def plain(all_):
+        return {link: {name: value for name, value in one.items() if name[0] != "_"} if isinstance(one, dict) else one
+                for link, one in all_.items() if not link.startswith("offers/")}
+
+    assert plain(found) in ((plain(clean), plain(now)) if was_killed else (plain(clean),)), "neither before nor after: %s" % found
+    account.restore("shop")
+    assert plain(account.all()) == plain(clean)
+
+
+def a_crash_in_a_restore_of_one_database_leaves_it_whole(build):
+    times = every_sync(build, lambda account: account.restore("shop"), judge_database)
+    assert times > 5, "it was killed only %d times" % times
