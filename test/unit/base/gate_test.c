@@ -91,7 +91,7 @@ static void *visit(void *context)
     return NULL;
 }
 
-TEST(nobody_is_inside_while_it_is_closed_and_nobody_is_forgotten_outside)
+TEST(nobody_is_inside_a_closed_gate_and_nobody_is_forgotten_outside)
 {
     struct world world = { 0 };
     pthread_t thread[VISITORS];
