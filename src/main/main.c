@@ -7,6 +7,7 @@
 #include "main/backup_command.h"
 #include "main/check.h"
 #include "main/health_command.h"
+#include "main/client_command.h"
 #include "main/keys_command.h"
 #include "main/memory.h"
 #include "main/serve.h"
@@ -39,6 +40,18 @@ static int help_command(int argc, char **argv)
         "                              a copy of a database, made inside the server\n"
         "  orrery admin restore dbs/D/colls/C --at TIME|LSN --to dbs/D/colls/NEW [flags]\n"
         "                              a container of an earlier moment, from the change log\n"
+        "  orrery shell [flags]        a prompt for queries and items of a server, here or elsewhere\n"
+        "  orrery query SQL --in dbs/D/colls/C [flags]\n"
+        "                              the rows of a query\n"
+        "  orrery import FILE... --to dbs/D/colls/C [flags]\n"
+        "                              items of JSON and CSV files into a container\n"
+        "  orrery export dbs/D/colls/C [flags]\n"
+        "                              a container as JSON lines, as of one LSN; dbs/D --all: a whole "
+        "database\n"
+        "  orrery samples [NAME]       load a worked model; without a name: which there are\n"
+        "  orrery wait [LINK...] [flags]\n"
+        "                              end when a server serves, and has what the links name\n"
+        "                              (each of these has its own --help)\n"
         "  orrery health [flags]       whether the server that was started with these flags serves; 0: it "
         "does\n"
         "  orrery version              print the version\n"
@@ -99,6 +112,8 @@ int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
 
+    if (client_command_exists(name))
+        return client_command(argv);
     umask(077); /* whatever is made is its owner's alone */
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
