@@ -1,8 +1,9 @@
-/* src/route/endpoints.c - readiness, metrics, the certificate for clients that want to trust it, backups, ranges. */
+/* src/route/endpoints.c - readiness, metrics, the certificate for clients that want to trust it, backups, ranges, advice. */
 #include <assert.h>
 #include <stdio.h>
 
 #include "json/binary_read.h"
+#include "resource/advice.h"
 #include "resource/split.h"
 #include "route/endpoints.h"
 
@@ -80,9 +81,9 @@ out:
     return st;
 }
 
-/* Has resource/split.h do what the body asks for. */
-static enum status change_ranges(const struct route_options *options, struct exchange *exchange,
-                                 enum status (*run)(struct op *, struct service *, struct json, struct buf *))
+/* Has an operator's command of resource/ do what the body asks for. */
+static enum status run_command(const struct route_options *options, struct exchange *exchange,
+                               enum status (*run)(struct op *, struct service *, struct json, struct buf *))
 {
     struct op *op = &exchange->op;
     struct json body;
@@ -99,14 +100,21 @@ static enum status split(const struct route_options *options, const struct route
                          struct exchange *exchange)
 {
     (void)metrics;
-    return change_ranges(options, exchange, split_run);
+    return run_command(options, exchange, split_run);
 }
 
 static enum status merge(const struct route_options *options, const struct route_metrics *metrics,
                          struct exchange *exchange)
 {
     (void)metrics;
-    return change_ranges(options, exchange, merge_run);
+    return run_command(options, exchange, merge_run);
+}
+
+static enum status advise(const struct route_options *options, const struct route_metrics *metrics,
+                          struct exchange *exchange)
+{
+    (void)metrics;
+    return run_command(options, exchange, advice_run);
 }
 
 static const struct endpoint endpoints[] = {
@@ -116,6 +124,7 @@ static const struct endpoint endpoints[] = {
     { "/_orrery/backup", METHOD_POST, true, FOR_KEYS, backup },
     { "/_orrery/split", METHOD_POST, true, FOR_KEYS, split },
     { "/_orrery/merge", METHOD_POST, true, FOR_KEYS, merge },
+    { "/_orrery/advise", METHOD_POST, true, FOR_KEYS, advise },
 };
 
 const struct endpoint *endpoint_find(const struct request *request)
