@@ -6,6 +6,7 @@
 #include "main/admin_command.h"
 #include "main/backup_command.h"
 #include "main/check.h"
+#include "main/client_command.h"
 #include "main/keys_command.h"
 #include "main/memory.h"
 #include "main/serve.h"
@@ -30,6 +31,17 @@ static int help_command(int argc, char **argv)
          "  orrery admin split dbs/D/colls/C [range=ID] [at=middle|median|EPK | parts=N] [flags]\n"
          "  orrery admin merge dbs/D/colls/C ID ID... [flags]\n"
          "                              split or merge partition key ranges, by the server that uses --data\n"
+         "  orrery shell [flags]        a prompt for queries and items of a server, here or elsewhere\n"
+         "  orrery query SQL --in dbs/D/colls/C [flags]\n"
+         "                              the rows of a query\n"
+         "  orrery import FILE... --to dbs/D/colls/C [flags]\n"
+         "                              items of JSON and CSV files into a container\n"
+         "  orrery export dbs/D/colls/C [flags]\n"
+         "                              a container as JSON lines, as of one LSN; dbs/D --all: a whole "
+         "database\n"
+         "  orrery wait [LINK...] [flags]\n"
+         "                              end when a server serves, and has what the links name\n"
+         "                              (each of these has its own --help)\n"
          "  orrery version              print the version\n"
          "\n"
          "Flags of serve, with their defaults; each may also be set in the environment\n"
@@ -88,6 +100,8 @@ int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
 
+    if (client_command_exists(name))
+        return client_command(argv);
     umask(077); /* whatever is made is its owner's alone */
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
