@@ -39,6 +39,8 @@ static int help_command(int argc, char **argv)
          "  orrery export dbs/D/colls/C [flags]\n"
          "                              a container as JSON lines, as of one LSN; dbs/D --all: a whole "
          "database\n"
+         "  orrery advise dbs/D[/colls/C] [flags]\n"
+         "                              which rules of modelling the data breaks, with the evidence\n"
          "  orrery wait [LINK...] [flags]\n"
          "                              end when a server serves, and has what the links name\n"
          "                              (each of these has its own --help)\n"
