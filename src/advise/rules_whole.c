@@ -68,13 +68,13 @@ static const struct node *same_place(const struct node *root, const struct node 
     return parent ? node_child(parent, node->name) : NULL;
 }
 
-/* Every item of every type has a scalar there. */
+/* Every item of every type has a string there: numbers are mostly measures, by which nobody asks for a partition. */
 static bool joins(const struct look *look, const struct node *node, struct spread *spread)
 {
     for (size_t i = 0; i < look->type_count; i++) {
         const struct node *here = same_place(look->type[i].root, node);
 
-        if (!here || !here->spread || here->of_array || node_scalars(here) != look->type[i].items)
+        if (!here || !here->spread || here->of_array || here->kind[JSON_STRING] != look->type[i].items)
             return false;
         spread_join(spread, here->spread);
     }

@@ -105,11 +105,6 @@ uint64_t node_values(const struct node *node)
     return values;
 }
 
-uint64_t node_scalars(const struct node *node)
-{
-    return node->kind[JSON_TRUE] + node->kind[JSON_NUMBER] + node->kind[JSON_STRING];
-}
-
 /* Outermost first, which recursion gives: JSON_DEPTH_MAX bounds it. */
 void node_print_path(struct buf *out, const struct node *node)
 {

@@ -83,6 +83,5 @@ struct node *node_child(const struct node *node, struct slice name);
 /* for (node = tree.root; node; node = node_after(node)): all of them, owners first. */
 struct node *node_after(const struct node *node);
 
-/* All values of the node; and those of them that are strings, numbers, true or false. */
+/* How many there are, of all kinds. */
 uint64_t node_values(const struct node *node);
-uint64_t node_scalars(const struct node *node);
