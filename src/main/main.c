@@ -49,6 +49,8 @@ static int help_command(int argc, char **argv)
         "                              a container as JSON lines, as of one LSN; dbs/D --all: a whole "
         "database\n"
         "  orrery samples [NAME]       load a worked model; without a name: which there are\n"
+        "  orrery advise dbs/D[/colls/C] [flags]\n"
+        "                              which rules of modelling the data breaks, with the evidence\n"
         "  orrery wait [LINK...] [flags]\n"
         "                              end when a server serves, and has what the links name\n"
         "                              (each of these has its own --help)\n"

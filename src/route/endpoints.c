@@ -1,8 +1,10 @@
-/* src/route/endpoints.c - readiness, metrics, the certificate, the explorer, backups, ranges, snapshots. */
+/* src/route/endpoints.c - readiness, metrics, the certificate, the explorer, backups, ranges, snapshots,
+ * advice. */
 #include <assert.h>
 #include <stdio.h>
 
 #include "json/binary_read.h"
+#include "resource/advice.h"
 #include "resource/split.h"
 #include "route/assets.h"
 #include "route/endpoints.h"
@@ -94,9 +96,9 @@ out:
     return st;
 }
 
-/* Has resource/split.h do what the body asks for. */
-static enum status change_ranges(const struct route_options *options, struct exchange *exchange,
-                                 enum status (*run)(struct op *, struct service *, struct json, struct buf *))
+/* Has an operator's command of resource/ do what the body asks for. */
+static enum status run_command(const struct route_options *options, struct exchange *exchange,
+                               enum status (*run)(struct op *, struct service *, struct json, struct buf *))
 {
     struct op *op = &exchange->op;
     struct json body;
@@ -113,14 +115,21 @@ static enum status split(const struct route_options *options, const struct route
                          struct exchange *exchange)
 {
     (void)metrics;
-    return change_ranges(options, exchange, split_run);
+    return run_command(options, exchange, split_run);
 }
 
 static enum status merge(const struct route_options *options, const struct route_metrics *metrics,
                          struct exchange *exchange)
 {
     (void)metrics;
-    return change_ranges(options, exchange, merge_run);
+    return run_command(options, exchange, merge_run);
+}
+
+static enum status advise(const struct route_options *options, const struct route_metrics *metrics,
+                          struct exchange *exchange)
+{
+    (void)metrics;
+    return run_command(options, exchange, advice_run);
 }
 
 /* --- of the emulators --- */
@@ -382,6 +391,7 @@ static const struct endpoint endpoints[] = {
     { "/_orrery/backup",              METHOD_POST,   true,  false,  FOR_KEYS,    backup },
     { "/_orrery/split",               METHOD_POST,   true,  false,  FOR_KEYS,    split },
     { "/_orrery/merge",               METHOD_POST,   true,  false,  FOR_KEYS,    merge },
+    { "/_orrery/advise",              METHOD_POST,   true,  false,  FOR_KEYS,    advise },
     { "/_orrery/snapshots",           METHOD_POST,   true,  true,   FOR_KEYS,    snapshot_create },
     { "/_orrery/snapshots",           METHOD_GET,    true,  true,   FOR_KEYS,    snapshot_list },
     { "/_orrery/snapshots/*",         METHOD_DELETE, true,  true,   FOR_KEYS,    snapshot_drop },
