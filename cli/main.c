@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "advise.h"
 #include "export.h"
 #include "import.h"
 #include "options.h"
@@ -30,6 +31,8 @@ static const struct row {
       "a container as JSON lines, as of one LSN; dbs/x --all: a whole database", FOR_EXPORT, export_command },
     { "samples", "[NAME | NAME/bad] [flags]", "worked models; without a name: which there are", FOR_SAMPLES,
       samples_command },
+    { "advise", "dbs/x[/colls/y] [flags]", "which rules of modelling the data breaks, with the evidence",
+      FOR_ADVISE, advise_command },
     { "wait", "[LINK...] [flags]", "ends when the server serves, and has what the links name", FOR_WAIT,
       wait_command },
 };

@@ -13,7 +13,8 @@ enum command_bit {
     FOR_EXPORT = 8,
     FOR_WAIT = 16,
     FOR_SAMPLES = 32,
-    FOR_ALL = 63,
+    FOR_ADVISE = 64,
+    FOR_ALL = 127,
 };
 
 /* Texts are those of argv and of the environment. */
@@ -29,6 +30,8 @@ struct options {
     const char *out, *query, *from;
     bool all, system, live, quiet;
     long timeout_s;
+    bool json;
+    const char *fail_on;
     const char *word[WORDS_MAX]; /* what is no flag */
     size_t word_count;
 };
