@@ -6,6 +6,8 @@
 #include "main/admin_command.h"
 #include "main/backup_command.h"
 #include "main/check.h"
+#include "main/health_command.h"
+#include "main/client_command.h"
 #include "main/keys_command.h"
 #include "main/memory.h"
 #include "main/serve.h"
@@ -38,6 +40,22 @@ static int help_command(int argc, char **argv)
         "                              a copy of a database, made inside the server\n"
         "  orrery admin restore dbs/D/colls/C --at TIME|LSN --to dbs/D/colls/NEW [flags]\n"
         "                              a container of an earlier moment, from the change log\n"
+        "  orrery shell [flags]        a prompt for queries and items of a server, here or elsewhere\n"
+        "  orrery query SQL --in dbs/D/colls/C [flags]\n"
+        "                              the rows of a query\n"
+        "  orrery import FILE... --to dbs/D/colls/C [flags]\n"
+        "                              items of JSON and CSV files into a container\n"
+        "  orrery export dbs/D/colls/C [flags]\n"
+        "                              a container as JSON lines, as of one LSN; dbs/D --all: a whole "
+        "database\n"
+        "  orrery samples [NAME]       load a worked model; without a name: which there are\n"
+        "  orrery advise dbs/D[/colls/C] [flags]\n"
+        "                              which rules of modelling the data breaks, with the evidence\n"
+        "  orrery wait [LINK...] [flags]\n"
+        "                              end when a server serves, and has what the links name\n"
+        "                              (each of these has its own --help)\n"
+        "  orrery health [flags]       whether the server that was started with these flags serves; 0: it "
+        "does\n"
         "  orrery version              print the version\n"
         "\n"
         "Flags of serve, with their defaults; each may also be set in the environment\n"
@@ -89,13 +107,15 @@ static const struct command {
 } commands[] = {
     { "serve", serve_command },     { "check", check_command },       { "backup", backup_command },
     { "admin", admin_command },     { "keys", keys_command },         { "help", help_command },
-    { "version", version_command }, { "--version", version_command },
+    { "version", version_command }, { "--version", version_command }, { "health", health_command },
 };
 
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
 
+    if (client_command_exists(name))
+        return client_command(argv);
     umask(077); /* whatever is made is its owner's alone */
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)

@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "main/emulator.h"
 #include "main/endpoint_file.h"
 #include "main/ephemeral.h"
 #include "main/identity.h"
@@ -24,6 +25,7 @@ struct server {
     struct file_watch key_watch;
     struct identity identity;
     struct audit *audit;
+    struct observer *observer;
     struct engine *engine;
     struct listener *listener;
 };
@@ -61,6 +63,16 @@ static void print_addresses(const struct listener *listener)
     fflush(stdout);
 }
 
+/* After everything else that is said at the start. */
+static void announce(const struct server *server)
+{
+    print_addresses(server->listener);
+    if (!server->settings->emulator)
+        return;
+    emulator_leave_certificate(listener_certificate(server->listener));
+    emulator_announce(listener_address(server->listener, 0));
+}
+
 /* A store in memory has no directory, and leaves nothing anyway. */
 static enum status make_directory(struct op *op, struct server *server, struct settings *settings)
 {
@@ -92,6 +104,7 @@ static enum status start(struct op *op, struct server *server, struct settings *
 
     if (settings->audit)
         TRY(audit_open(op, settings->audit, &server->audit));
+    TRY(observer_open(op, settings, &server->observer));
     if (settings->write_endpoint)
         TRY(endpoint_file_clear(op, settings->write_endpoint));
     TRY(open_auth(op, server)); /* before anything is made on disk for a server that will not run */
@@ -103,11 +116,12 @@ static enum status start(struct op *op, struct server *server, struct settings *
                       &(struct listener_options){ .settings = server->settings,
                                                   .engine = server->engine,
                                                   .auth = server->auth,
-                                                  .audit = server->audit },
+                                                  .audit = server->audit,
+                                                  .observer = server->observer },
                       &server->listener));
     if (settings->write_endpoint)
         TRY(endpoint_file_write(op, settings->write_endpoint, plain_address(server->listener)));
-    print_addresses(server->listener);
+    announce(server);
 out:
     return st;
 }
@@ -168,6 +182,7 @@ static void stop(struct server *server)
         ephemeral_remove(server->ephemeral);
     auth_close(server->auth);
     audit_close(server->audit);
+    observer_close(server->observer);
 }
 
 static void set_log_level(const char *name)
@@ -199,6 +214,9 @@ int serve(struct settings *settings)
     enum status st;
 
     set_log_level(settings->log);
+    log_set_json(strcmp(settings->log_format, "json") == 0);
+    if (settings->emulator)
+        emulator_log();
     signal(SIGPIPE, SIG_IGN);
     raise_file_limit();
     sigemptyset(&signals);
