@@ -112,9 +112,10 @@ typedef struct orrery_client orrery_client;
 typedef struct orrery_response orrery_response;
 
 /*
- * What clients of one account may know together, whichever threads they are used by: session tokens, so that each reads what
- * the others wrote; definitions and ranges of containers; plans of queries. Each client has its own connections. Free the
- * share at any time: it lives as long as a client that has it.
+ * What clients of one account may have together, whichever threads they are used by: session tokens, so that each reads what
+ * the others wrote; definitions and ranges of containers; plans of queries; and the connections of calls that wait, of which
+ * there are as many as such calls at a time, whoever makes them, and which a client leaves to the next. Calls that do not wait,
+ * and Direct mode, have each client's own. Free the share at any time: it lives as long as a client that has it.
  */
 typedef struct orrery_share orrery_share;
 

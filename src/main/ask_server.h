@@ -15,3 +15,6 @@ struct server_question {
  */
 enum status server_ask(struct op *op, const struct settings *settings, const char *address,
                        const struct server_question *question, struct slice *answer);
+
+/* Whether the server there serves: asks /_orrery/ready, which needs no key. */
+enum status server_is_ready(struct op *op, const char *address);

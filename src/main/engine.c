@@ -163,6 +163,7 @@ static void fill_service(struct engine *engine)
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
         .public_endpoint = public_endpoint(settings),
         .serves_direct = !settings->no_direct,
+        .notes_plans = settings->otlp || settings->slow_ms,
     };
     is_level = consistency_parse(slice_of(settings->consistency), &engine->service.consistency);
     assert(is_level); /* settings_read() has compared it with the same names */

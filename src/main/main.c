@@ -6,6 +6,7 @@
 #include "main/admin_command.h"
 #include "main/backup_command.h"
 #include "main/check.h"
+#include "main/health_command.h"
 #include "main/keys_command.h"
 #include "main/memory.h"
 #include "main/serve.h"
@@ -30,6 +31,8 @@ static int help_command(int argc, char **argv)
          "  orrery admin split dbs/D/colls/C [range=ID] [at=middle|median|EPK | parts=N] [flags]\n"
          "  orrery admin merge dbs/D/colls/C ID ID... [flags]\n"
          "                              split or merge partition key ranges, by the server that uses --data\n"
+         "  orrery health [flags]       whether the server that was started with these flags serves; 0: it "
+         "does\n"
          "  orrery version              print the version\n"
          "\n"
          "Flags of serve, with their defaults; each may also be set in the environment\n"
@@ -81,7 +84,7 @@ static const struct command {
 } commands[] = {
     { "serve", serve_command },     { "check", check_command },       { "backup", backup_command },
     { "admin", admin_command },     { "keys", keys_command },         { "help", help_command },
-    { "version", version_command }, { "--version", version_command },
+    { "version", version_command }, { "--version", version_command }, { "health", health_command },
 };
 
 int main(int argc, char **argv)

@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "main/emulator.h"
 #include "main/identity.h"
 #include "main/keyfile.h"
 #include "main/listener.h"
@@ -20,6 +21,7 @@ struct server {
     struct file_watch key_watch;
     struct identity identity;
     struct audit *audit;
+    struct observer *observer;
     struct engine *engine;
     struct listener *listener;
 };
@@ -57,21 +59,33 @@ static void print_addresses(const struct listener *listener)
     fflush(stdout);
 }
 
+/* After everything else that is said at the start. */
+static void announce(const struct server *server)
+{
+    print_addresses(server->listener);
+    if (!server->settings->emulator)
+        return;
+    emulator_leave_certificate(listener_certificate(server->listener));
+    emulator_announce(listener_address(server->listener, 0));
+}
+
 static enum status start(struct op *op, struct server *server)
 {
     enum status st;
 
     if (server->settings->audit)
         TRY(audit_open(op, server->settings->audit, &server->audit));
+    TRY(observer_open(op, server->settings, &server->observer));
     TRY(open_auth(op, server)); /* before anything is made on disk for a server that will not run */
     TRY(engine_open(op, server->settings, server->auth, &server->engine));
     TRY(listener_open(op,
                       &(struct listener_options){ .settings = server->settings,
                                                   .engine = server->engine,
                                                   .auth = server->auth,
-                                                  .audit = server->audit },
+                                                  .audit = server->audit,
+                                                  .observer = server->observer },
                       &server->listener));
-    print_addresses(server->listener);
+    announce(server);
 out:
     return st;
 }
@@ -128,6 +142,7 @@ static void stop(struct server *server)
     engine_close(server->engine);
     auth_close(server->auth);
     audit_close(server->audit);
+    observer_close(server->observer);
 }
 
 static void set_log_level(const char *name)
@@ -159,6 +174,9 @@ int serve(const struct settings *settings)
     enum status st;
 
     set_log_level(settings->log);
+    log_set_json(strcmp(settings->log_format, "json") == 0);
+    if (settings->emulator)
+        emulator_log();
     signal(SIGPIPE, SIG_IGN);
     raise_file_limit();
     sigemptyset(&signals);

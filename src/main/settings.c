@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "main/emulator.h"
 #include "main/settings.h"
 
 enum kind { TEXT, FLAG, CHOICE, NUMBER, LIST }; /* a CHOICE is a flag that may also be told "no" */
@@ -50,11 +51,15 @@ static const struct flag flags[] = {
     { "range-units", NUMBER, AT(range_units), "N", "RU/s that one partition key range serves (6000 of a new container with fixed throughput, else 10000)" },
     { "range-mb", NUMBER, AT(range_mb), "N", "what one range may hold before it is split (51200)" },
     { "enforce-throughput", FLAG, AT(enforce_throughput), NULL, "answer 429 to what is beyond a container's request units a second" },
+    { "emulator", FLAG, AT(emulator), NULL, "stand in for the Cosmos DB emulators: any address and name, their key, flags and variables (docs/emulator.md)" },
     { "script-seconds", NUMBER, AT(script_seconds), "N", "how long a stored procedure, trigger or function may run (5)" },
     { "script-mb", NUMBER, AT(script_mb), "N", "memory that it may have (256)" },
     { "script-children", NUMBER, AT(script_children), "N", "how many of them run at a time, each in a process of its own (16)" },
     { "script-program", TEXT, AT(script_program), "FILE", "what runs them (orrery-js, beside this program)" },
-    { "log", TEXT, AT(log), "error|warn|info|debug", "how much to say on standard error (info)" },
+    { "log", TEXT, AT(log), "error|warn|info|debug|json", "how much to say on standard error (info); json is info, in that format" },
+    { "log-format", TEXT, AT(log_format), "text|json", "how to say it: a line of text, or a JSON object a line (text)" },
+    { "slow-ms", NUMBER, AT(slow_ms), "N", "tell the log of requests that take so long, of queries with text and plan" },
+    { "otlp", TEXT, AT(otlp), "URL", "send a span of each request to this OpenTelemetry collector, by OTLP/HTTP as JSON" },
 };
 /* clang-format on */
 enum { FLAG_COUNT = sizeof(flags) / sizeof(flags[0]) };
@@ -141,6 +146,14 @@ static size_t find_flag(const char *name, size_t size)
     return i;
 }
 
+bool settings_knows(const char *name, size_t size, bool *takes_value)
+{
+    size_t which = find_flag(name, size);
+
+    *takes_value = which < FLAG_COUNT && flags[which].kind != FLAG && flags[which].kind != CHOICE;
+    return which < FLAG_COUNT;
+}
+
 /* --name value, --name=value, or --name for a flag that has no value. */
 static bool read_flags(struct settings *settings, int argc, char **argv, int from, bool *given)
 {
@@ -201,6 +214,7 @@ void settings_default(struct settings *settings)
                                    .store = "rocksdb",
                                    .durability = "sync",
                                    .log = "info",
+                                   .log_format = "text",
                                    .consistency = "Session",
                                    .change_retention_hours = CHANGE_RETENTION_HOURS_DEFAULT,
                                    .transaction_hours = TRANSACTION_KEPT_HOURS_DEFAULT,
@@ -213,9 +227,19 @@ void settings_default(struct settings *settings)
 bool settings_read(struct settings *settings, int argc, char **argv, int from)
 {
     bool given[FLAG_COUNT] = { false };
+    char *ours[EMULATOR_WORDS_MAX];
 
     settings_default(settings);
+    settings->emulator = emulator_is_wanted(argc, argv, from);
+    if (settings->emulator) {
+        if (!emulator_read(settings, argc, argv, from, ours, &argc))
+            return false;
+        argv = ours;
+        from = 0;
+    }
     if (!read_flags(settings, argc, argv, from, given) || !read_environment(settings, given))
+        return false;
+    if (settings->emulator && !emulator_settle(settings))
         return false;
     if (settings->listen.count == 0)
         settings->listen = (struct setting_list){ .item = { "localhost:8081" }, .count = 1 };
@@ -226,8 +250,13 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
         return fail("there is no https, so there would be nothing: --", "tls-only");
     if (settings->script_children > SCRIPT_CHILDREN_MAX)
         return fail("more than there are threads for (16): --", "script-children");
-    return is_choice("store", settings->store) && is_choice("durability", settings->durability) &&
-           is_choice("log", settings->log) && is_choice("consistency", settings->consistency) &&
+    if (strcmp(settings->log, "json") == 0) {
+        settings->log = "info";
+        settings->log_format = "json";
+    }
+    return is_choice("log-format", settings->log_format) && is_choice("store", settings->store) &&
+           is_choice("durability", settings->durability) && is_choice("log", settings->log) &&
+           is_choice("consistency", settings->consistency) &&
            (!settings->public_endpoint || is_endpoint(settings->public_endpoint));
 }
 

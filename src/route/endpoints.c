@@ -9,6 +9,8 @@
 
 enum { CERTIFICATE_BYTES_MAX = 64 * 1024 };
 
+#define OPENMETRICS "application/openmetrics-text"
+
 static void answer_text(struct exchange *exchange, const char *type)
 {
     exchange->answer.status = 200;
@@ -29,10 +31,21 @@ static enum status ready(const struct route_options *options, const struct route
 static enum status metrics_text(const struct route_options *options, const struct route_metrics *metrics,
                                 struct exchange *exchange)
 {
+    struct slice accept = exchange->request.header[HEADER_ACCEPT];
+    bool is_open = accept.data && memmem(accept.data, accept.size, OPENMETRICS, sizeof(OPENMETRICS) - 1);
+    struct buf text;
+
     assert(options->print_metrics);
-    metrics_print(&exchange->answer.body, metrics);
-    options->print_metrics(options->metrics_context, &exchange->answer.body);
-    answer_text(exchange, "text/plain; version=0.0.4");
+    buf_init(&text, &exchange->op.arena);
+    metrics_print(&text, metrics, is_open);
+    options->print_metrics(options->metrics_context, &text);
+    if (is_open)
+        metrics_as_openmetrics(&exchange->answer.body, buf_as_slice(&text));
+    else
+        exchange->answer.body = text;
+    exchange->answer.body.failed |= text.failed;
+    answer_text(exchange,
+                is_open ? OPENMETRICS "; version=1.0.0; charset=utf-8" : "text/plain; version=0.0.4");
     return ST_OK;
 }
 
@@ -110,6 +123,65 @@ static enum status merge(const struct route_options *options, const struct route
     return change_ranges(options, exchange, merge_run);
 }
 
+/* --- of the emulators --- */
+
+static enum status alive(const struct route_options *options, const struct route_metrics *metrics,
+                         struct exchange *exchange)
+{
+    (void)options, (void)metrics;
+    buf_text(&exchange->answer.body, "{\"alive\":true}");
+    answer_text(exchange, "application/json");
+    return ST_OK;
+}
+
+/* Unlike readiness it is 200 whatever it tells. */
+static enum status status(const struct route_options *options, const struct route_metrics *metrics,
+                          struct exchange *exchange)
+{
+    (void)metrics;
+    buf_printf(&exchange->answer.body, "{\"alive\":true,\"ready\":%s,\"version\":\"%s\"}",
+               catalog_is_writable(options->service->catalog) ? "true" : "false", ORRERY_VERSION);
+    answer_text(exchange, "application/json");
+    return ST_OK;
+}
+
+/* People open the explorer's port in a browser. */
+static enum status to_explorer(const struct route_options *options, const struct route_metrics *metrics,
+                               struct exchange *exchange)
+{
+    (void)options, (void)metrics;
+    exchange->answer.status = 302;
+    buf_text(&exchange->answer.head, "location: /_explorer/index.html\r\n");
+    return ST_OK;
+}
+
+static const struct endpoint of_emulators[] = {
+    { "/alive", METHOD_GET, false, FOR_ALL, alive },
+    { "/ready", METHOD_GET, false, FOR_ALL, ready },
+    { "/status", METHOD_GET, false, FOR_ALL, status },
+};
+
+static const struct endpoint browser_door = { "/", METHOD_GET, false, FOR_ALL, to_explorer };
+
+/* The root is the account's, which SDKs ask for with a signature, and programs that look whether it is up without. */
+static bool is_browser(const struct request *request)
+{
+    struct slice accept = request->header[HEADER_ACCEPT];
+
+    return !request->header[HEADER_AUTHORIZATION].data && accept.data &&
+           memmem(accept.data, accept.size, "text/html", 9);
+}
+
+static const struct endpoint *find_of_emulators(const struct request *request, enum method method)
+{
+    if (method != METHOD_GET)
+        return NULL;
+    for (size_t i = 0; i < sizeof(of_emulators) / sizeof(of_emulators[0]); i++)
+        if (slice_is(request->target, of_emulators[i].path))
+            return &of_emulators[i];
+    return slice_is(request->target, "/") && is_browser(request) ? &browser_door : NULL;
+}
+
 /*
  * What browsers are told of every file of the explorer: it runs no script but its own, speaks to no other server, and
  * no other page frames, opens or loads it. A browser asks each time whether a file has changed, and mostly has it.
@@ -172,7 +244,7 @@ static const struct endpoint endpoints[] = {
 
 static const struct endpoint explorer_files = { ASSET_FOLDER, METHOD_GET, false, FOR_ALL, explorer };
 
-const struct endpoint *endpoint_find(const struct request *request)
+const struct endpoint *endpoint_find(const struct route_options *options, const struct request *request)
 {
     enum method method = request->method == METHOD_HEAD ? METHOD_GET : request->method;
 
@@ -181,5 +253,5 @@ const struct endpoint *endpoint_find(const struct request *request)
             return &endpoints[i];
     if (method == METHOD_GET && slice_starts_with(request->target, ASSET_FOLDER))
         return &explorer_files;
-    return NULL;
+    return options->emulator ? find_of_emulators(request, method) : NULL;
 }

@@ -20,4 +20,4 @@ struct endpoint {
 };
 
 /* NULL when the target is none of them. */
-const struct endpoint *endpoint_find(const struct request *request);
+const struct endpoint *endpoint_find(const struct route_options *options, const struct request *request);

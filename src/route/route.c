@@ -48,6 +48,7 @@ void route_close(struct router *router)
 {
     if (!router)
         return;
+    metrics_free(router->metrics);
     free(router->metrics);
     free(router);
 }
@@ -88,18 +89,12 @@ static enum marker marker_of(const struct request *request, struct slice shape)
     return MARK_NONE;
 }
 
-static bool tells_retriable(const struct routed *routed)
-{
-    return routed->route && routed->route->flags & IN_PARTS;
-}
-
 /* The route says which keys are good, so it is found before the signature is checked. It is told only after that. */
 static void find_route(const struct request *request, struct routed *routed)
 {
     struct slice shape = routed->path.shape;
 
     routed->route = route_find(request->method, marker_of(request, shape), shape, &routed->known_path);
-    routed->reply.tells_retriable = tells_retriable(routed);
 }
 
 /* What clients in Direct mode ask first: they are told before their signature is looked at. */
@@ -133,6 +128,14 @@ static enum status check_signature(struct op *op, const struct router *router, c
         return ST_OK;
     }
     return auth_check(op, router->options.auth, request, &subject, who);
+}
+
+/* Programs that wait for an emulator ask for its account without a key. What it tells is known to whoever asks. */
+static bool is_emulators_account(const struct router *router, const struct request *request,
+                                 const struct route *route)
+{
+    return router->options.emulator && route && route->run == account_read &&
+           !request->header[HEADER_AUTHORIZATION].data;
 }
 
 static bool is_about_items(const struct path *path)
@@ -397,6 +400,8 @@ static enum status let_in(struct router *router, struct exchange *exchange, stru
     TRY(path_parse(op, request->target, &routed->path));
     find_route(request, routed);
     TRY(check_direct(op, router->options.service, routed->route));
+    if (is_emulators_account(router, request, routed->route))
+        goto out;
     TRY(check_signature(op, router, request, &routed->path,
                         routed->route && route_wants_full_key(routed->route), &routed->who));
     TRY(check_route(op, routed));
@@ -485,7 +490,7 @@ static void begin_reply(struct exchange *exchange, struct routed *routed)
     version = call_version(&routed->call);
     reply_begin(&routed->reply, &exchange->op, &exchange->answer);
     routed->reply.plain_session = version != 0 && version < VERSION_WITH_VECTORS;
-    routed->reply.tells_retriable = tells_retriable(routed);
+    routed->reply.tells_retriable = reply_tells_retriable(&exchange->request);
 }
 
 /* A failure on items tells the container's LSN, unless the operation has noted the one that it saw. */
@@ -535,10 +540,30 @@ static void reply_location(struct op *op, struct routed *routed)
     reply_header_link(&routed->reply, "content-location", buf_as_slice(&place));
 }
 
+/* Those who watch may name the trace that a request belongs to: it becomes an example of how long such a one takes. */
+static void observe(struct router *router, struct exchange *exchange, const struct routed *routed,
+                    enum status st, double charge, struct route_metrics *metrics, int64_t took_us)
+{
+    struct trace_id trace =
+        router->options.observe(router->options.observe_context, &exchange->op,
+                                &(struct observed){ .operation = routed->route ? routed->route->name : "none",
+                                                    .request = &exchange->request,
+                                                    .answer = &exchange->answer,
+                                                    .reply = &routed->reply,
+                                                    .link = routed->path.link,
+                                                    .charge = charge,
+                                                    .sub_status = st == ST_OK ? 0 : error_row(st)->sub,
+                                                    .took_us = took_us });
+
+    if (trace.text[0])
+        metrics_note_example(metrics, &trace, took_us, env_now_ms(exchange->op.env));
+}
+
 static void finish(struct router *router, struct exchange *exchange, struct routed *routed, enum status st)
 {
     struct op *op = &exchange->op;
     size_t index = routed->route ? (size_t)(routed->route - routes) : route_count;
+    int64_t took_us;
     double charge;
 
     assert(st != ST_WOULD_BLOCK); /* it goes on, on a thread that may wait */
@@ -553,9 +578,11 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
         throughput_leave(op, &routed->call, charge);
     origin_allow(&router->options, &exchange->request, &exchange->answer);
     audit(router, exchange, routed, st);
+    took_us = env_monotonic_us(op->env) - routed->began_us;
+    if (router->options.observe)
+        observe(router, exchange, routed, st, charge, &router->metrics[index], took_us);
     release_owners(&routed->call);
-    metrics_count(&router->metrics[index], exchange->answer.status,
-                  env_monotonic_us(op->env) - routed->began_us, exchange->request.direct);
+    metrics_count(&router->metrics[index], exchange->answer.status, took_us, exchange->request.direct);
 }
 
 static struct routed *begin(struct router *router, struct exchange *exchange)
@@ -711,7 +738,7 @@ static enum status prepare_to_run(struct router *router, struct exchange *exchan
 enum status route_handle(void *context, struct exchange *exchange)
 {
     struct router *router = context;
-    const struct endpoint *endpoint = endpoint_find(&exchange->request);
+    const struct endpoint *endpoint = endpoint_find(&router->options, &exchange->request);
     bool again = exchange->op.may_block || exchange->resumed; /* a loop thread has begun the request */
     struct routed *routed;
     enum status st;
@@ -773,7 +800,7 @@ static bool admit_to_endpoint(struct router *router, struct exchange *exchange,
 bool route_admit(void *context, struct exchange *exchange)
 {
     struct router *router = context;
-    const struct endpoint *endpoint = endpoint_find(&exchange->request);
+    const struct endpoint *endpoint = endpoint_find(&router->options, &exchange->request);
     struct routed *routed;
     enum status st;
 

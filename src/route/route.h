@@ -7,17 +7,42 @@
  */
 #pragma once
 #include "route/audit.h"
+#include "reply/reply.h"
 #include "resource/call.h"
 
 struct router;
 
+/* A request that has its answer, for those who watch. */
+struct observed {
+    const char *operation; /* its route's name; "none" */
+    const struct request *request;
+    const struct answer *answer;
+    const struct reply *reply; /* with the ranges that it is about and, of a query, text and plan */
+    struct slice link;         /* dbs/shop/colls/orders/docs/1, decoded */
+    double charge;
+    int sub_status;
+    int64_t took_us;
+};
+
+/* Of the trace that a request is a part of, as hexadecimal digits; empty: of none. */
+enum { TRACE_ID_SIZE = 32 };
+struct trace_id {
+    char text[TRACE_ID_SIZE + 1];
+};
+
+/* Called on the thread that has made the answer, before it is sent. It must not wait. */
+typedef struct trace_id route_observer(void *context, struct op *op, const struct observed *observed);
+
 struct route_options {
     struct service *service;
     struct auth *auth;
-    bool trusts_all;     /* whoever asks is the program itself: no host, no signature, every right */
-    bool guards_metrics; /* they need a token or a signature */
-    struct audit *audit; /* NULL: none is kept */
-    const char *const *host_names; /* names besides loopback's that a Host header may have */
+    bool trusts_all;         /* whoever asks is the program itself: no host, no signature, every right */
+    bool guards_metrics;     /* they need a token or a signature */
+    struct audit *audit;     /* NULL: none is kept */
+    route_observer *observe; /* NULL: nobody watches, which costs nothing */
+    void *observe_context;
+    bool emulator;                 /* it stands in for the Cosmos DB emulators, which have some paths more */
+    const char *const *host_names; /* names besides loopback's that a Host header may have; "*" is any */
     size_t host_name_count;
     const char *const *cors_origins; /* web pages that may ask; "*" is any */
     size_t cors_origin_count;
