@@ -461,6 +461,9 @@ orrery_key orrery_key_tuple(const orrery_key *parts, size_t count);
  *     orrery_read(client, "dbs/shop", NULL, &response);
  *     orrery_delete(client, "dbs/shop", NULL, NULL);
  *
+ * What Orrery has beside the protocol is posted likewise: "_orrery/advise", "_orrery/split".
+ *     orrery_create(client, "_orrery/advise", "{\"of\":\"dbs/shop\"}", ORRERY_TEXT, NULL, &response);
+ *
  * Wherever a call has `orrery_response **response`, NULL is welcome.
  */
 

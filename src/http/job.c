@@ -168,7 +168,8 @@ bool job_admit(struct job *job)
     return job->admitted;
 }
 
-enum served job_serve(struct job *job)
+/* One call of the handler by the loop's thread. */
+static enum served call_handler(struct job *job)
 {
     struct loop *loop = job->connection->loop;
     const struct http_options *options = &loop->server->options;
@@ -177,7 +178,6 @@ enum served job_serve(struct job *job)
 
     assert(counted); /* it is closed when the loops' threads have ended */
     assert(!job->away);
-    count(&loop->counts.requests, 1);
     st = options->handler(options->context, &job->exchange);
     if (st == ST_PENDING) { /* it may have been given back already; the loop takes it up in its turn */
         job->away = true;
@@ -188,19 +188,19 @@ enum served job_serve(struct job *job)
     return st == ST_OK ? SERVED : submit(job);
 }
 
-/* The handler goes on after its wait. */
+enum served job_serve(struct job *job)
+{
+    count(&job->connection->loop->counts.requests, 1);
+    return call_handler(job);
+}
+
+/* The handler goes on after a wait: for the router's gate, or for a commit. */
 static enum served go_on(struct job *job)
 {
-    const struct http_options *options = &job->connection->loop->server->options;
-    enum status st;
-
-    assert(!job->exchange.resumed); /* it waits for one commit */
     job->goes_on = false;
     job_reset_answer(job);
     job->exchange.resumed = true;
-    st = options->handler(options->context, &job->exchange);
-    assert(st == ST_OK || st == ST_WOULD_BLOCK);
-    return st == ST_OK ? SERVED : submit(job);
+    return call_handler(job);
 }
 
 enum served job_take_back(struct job *job)

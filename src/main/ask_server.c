@@ -45,7 +45,7 @@ static enum status print_request(struct op *op, const char *address, const char 
 {
     struct slice path = slice_of(question->path);
     const struct auth_subject subject = { .type = slice_of("_orrery"), .link = path, .writes = true };
-    struct request request = { .method = METHOD_POST };
+    struct request request = { .method = question->method };
     char date[HTTP_DATE_SIZE + 1];
     struct slice authorization;
     enum status st;
@@ -54,7 +54,8 @@ static enum status print_request(struct op *op, const char *address, const char 
     request.header[HEADER_MS_DATE] = slice_of(date);
     TRY(auth_sign(op, key, &request, &subject, &authorization));
     buf_init(text, &op->arena);
-    buf_printf(text, "POST /%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n", question->path, address);
+    buf_printf(text, "%s /%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n", method_name(question->method),
+               question->path, address);
     buf_printf(text, "x-ms-date: %s\r\nauthorization: %.*s\r\n", date, SLICE_ARGS(authorization));
     buf_printf(text, "content-type: application/json\r\ncontent-length: %zu\r\n\r\n", question->body.size);
     buf_slice(text, question->body);

@@ -413,8 +413,6 @@ bool emulator_read(struct settings *settings, int argc, char **argv, int from,
     emulator = (struct emulator){ .port = PORT_DEFAULT,
                                   .explorer_port = EXPLORER_PORT_DEFAULT,
                                   .health_port = HEALTH_PORT_DEFAULT };
-    if (is_usable_directory("/data"))
-        settings->data = "/data";
     for (size_t i = 0; i < FOREIGN_COUNT; i++)
         if (!read_variable(settings, &foreigns[i]))
             return false;
@@ -456,6 +454,8 @@ static void add_optional(struct settings *settings, char text[TEXT_SIZE], long p
 bool emulator_settle(struct settings *settings)
 {
     settings->allow_emulator_key = true;
+    if (!settings->data && !settings->ephemeral && is_usable_directory("/data"))
+        settings->data = "/data";
     if (settings->tls_only == 0)
         settings->tls_only = -1;
     settle_public_endpoint(settings);

@@ -8,6 +8,7 @@
 #include "http/certificate.h"
 #include "http/http.h"
 #include "main/listener.h"
+#include "main/snapshots.h"
 #include "reply/reply.h"
 #include "rntbd/rntbd.h"
 
@@ -122,6 +123,9 @@ static void open_router(struct listener *listener)
         .metrics_context = listener,
         .backup = engine_directory(engine) ? engine_backup : NULL,
         .backup_context = engine,
+        .gate = engine_gate(engine),
+        .snapshots = &engine_snapshots,
+        .snapshots_context = engine,
     });
 }
 

@@ -8,7 +8,7 @@
 #include "main/emulator.h"
 #include "main/settings.h"
 
-enum kind { TEXT, FLAG, CHOICE, NUMBER, LIST }; /* a CHOICE is a flag that may also be told "no" */
+enum kind { TEXT, FLAG, CHOICE, NUMBER, PORT, LIST }; /* a CHOICE is a flag that may also be told "no" */
 
 struct flag {
     const char *name; /* without the dashes */
@@ -17,13 +17,19 @@ struct flag {
     const char *value, *help;
 };
 
+enum { PORT_MAX = 65535, DEFAULT_PORT = 8081 };
+
 #define AT(member) offsetof(struct settings, member)
 
 /* clang-format off */
 static const struct flag flags[] = {
     { "data", TEXT, AT(data), "DIR", "where the data lives (data)" },
     { "backup-dir", TEXT, AT(backup_dir), "DIR", "below which copies are made (DATA/backups)" },
+    { "ephemeral", FLAG, AT(ephemeral), NULL, "keep the data in a temporary directory, which goes with the server; writes are not synced" },
+    { "init", TEXT, AT(init), "FILE|DIR", "databases, containers, scripts and items that are made before the first answer, where they are missing (docs/testing.md)" },
     { "listen", LIST, AT(listen), "ADDR:PORT", "where to listen; repeatable; port 0 picks one (localhost:8081)" },
+    { "port", PORT, AT(port), "N", "the port on localhost, instead of --listen; 0 picks one (8081)" },
+    { "write-endpoint", TEXT, AT(write_endpoint), "FILE", "write where it listens into FILE once it serves, and remove the file at the end" },
     { "store", TEXT, AT(store), "rocksdb|memory", "what keeps the data; memory forgets it at the end (rocksdb)" },
     { "durability", TEXT, AT(durability), "sync|async", "async acknowledges writes before they are safe from power loss (sync)" },
     { "memory", NUMBER, AT(memory_mb), "MB", "what the server may have; beyond it clients are asked to come back (half of the machine's)" },
@@ -106,6 +112,10 @@ static bool set(struct settings *settings, const struct flag *flag, const char *
         *(long *)target = strtol(value, &end, 10);
         return (*value && !*end && *(long *)target > 0 && *(long *)target <= SETTING_NUMBER_MAX) ||
                fail("not a number from 1 to 1,000,000: --", flag->name);
+    case PORT:
+        *(long *)target = strtol(value, &end, 10);
+        return (*value && !*end && *(long *)target >= 0 && *(long *)target <= PORT_MAX) ||
+               fail("not a number from 0 to 65,535: --", flag->name);
     case LIST:
         if (list->count == SETTING_LIST_MAX)
             return fail("too many of --", flag->name);
@@ -213,6 +223,7 @@ void settings_default(struct settings *settings)
     *settings = (struct settings){ .data = "data",
                                    .store = "rocksdb",
                                    .durability = "sync",
+                                   .port = -1,
                                    .log = "info",
                                    .log_format = "text",
                                    .consistency = "Session",
@@ -224,12 +235,36 @@ void settings_default(struct settings *settings)
                                    .script_children = SCRIPT_CHILDREN_MAX };
 }
 
+/* --port N is a short way to write --listen localhost:N, which is also what holds without either. */
+static bool settle_listen(struct settings *settings)
+{
+    if (settings->listen.count)
+        return settings->port < 0 || fail("--listen has a port already: --", "port");
+    snprintf(settings->local_address, sizeof(settings->local_address), "localhost:%ld",
+             settings->port < 0 ? DEFAULT_PORT : settings->port);
+    settings->listen = (struct setting_list){ .item = { settings->local_address }, .count = 1 };
+    return true;
+}
+
+/* What goes with the server need not survive a power cut. */
+static bool settle_data(struct settings *settings)
+{
+    if (settings->ephemeral && settings->data)
+        return fail("the data is kept, or it is not: --ephemeral and --", "data");
+    if (!settings->data)
+        settings->data = "data";
+    if (!settings->durability)
+        settings->durability = settings->ephemeral ? "async" : "sync";
+    return true;
+}
+
 bool settings_read(struct settings *settings, int argc, char **argv, int from)
 {
     bool given[FLAG_COUNT] = { false };
     char *ours[EMULATOR_WORDS_MAX];
 
     settings_default(settings);
+    settings->data = settings->durability = NULL;
     settings->emulator = emulator_is_wanted(argc, argv, from);
     if (settings->emulator) {
         if (!emulator_read(settings, argc, argv, from, ours, &argc))
@@ -241,8 +276,8 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
         return false;
     if (settings->emulator && !emulator_settle(settings))
         return false;
-    if (settings->listen.count == 0)
-        settings->listen = (struct setting_list){ .item = { "localhost:8081" }, .count = 1 };
+    if (!settle_listen(settings) || !settle_data(settings))
+        return false;
     if (!settings->tls_cert != !settings->tls_key)
         return fail("--tls-cert and --tls-key go together", "");
     if (settings->tls_only > 0 &&

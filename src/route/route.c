@@ -32,6 +32,7 @@ struct routed {
     const struct route *route; /* NULL when there is none */
     bool known_path;           /* another method would have a route */
     bool is_prepared;
+    bool is_outside; /* of the gate: the service is not to be looked at */
     int64_t began_us;
 };
 
@@ -367,6 +368,19 @@ static enum status check_version(struct op *op, const struct call *call, const s
                    "Invalid API version. Ensure a valid x-ms-version header value is passed.");
 }
 
+/* What was is read. An operation that would not know of the header is refused, because its client means another moment. */
+static enum status check_as_of(struct op *op, const struct routed *routed, const struct request *request)
+{
+    const struct route *route = routed->route;
+
+    if (!request->header[HEADER_AS_OF].data ||
+        ((route->run == document_read || route->run == document_query || route->run == document_list) &&
+         !request->header[HEADER_A_IM].data))
+        return ST_OK;
+    return op_fail(op, ST_BAD_HEADER,
+                   "The header 'x-orrery-as-of' goes with reads, lists and queries of items only.");
+}
+
 /* The server unpacks nothing. A packed body would be stored as something else than the client meant. */
 static enum status check_content_encoding(struct op *op, const struct request *request)
 {
@@ -459,6 +473,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     TRY(check_indexing_directive(op, request));
     TRY(form_check(op, request));
     TRY(check_content_encoding(op, request));
+    TRY(check_as_of(op, routed, request));
     exchange->class = route_class(routed->route, request);
     TRY(settle_catalog(op, routed));
     owners = find_owners(op, routed);
@@ -514,14 +529,15 @@ static void audit(struct router *router, struct exchange *exchange, const struct
 {
     const struct route *route = routed->route;
 
-    audit_request(router->options.audit, &exchange->op,
-                  &(struct audit_event){ .request = &exchange->request,
-                                         .who = &routed->who,
-                                         .catalog = router->options.service->catalog,
-                                         .operation = route ? route->name : "none",
-                                         .is_definition = route && route_changes_definitions(route),
-                                         .status = exchange->answer.status,
-                                         .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
+    audit_request(
+        router->options.audit, &exchange->op,
+        &(struct audit_event){ .request = &exchange->request,
+                               .who = &routed->who,
+                               .catalog = routed->is_outside ? NULL : router->options.service->catalog,
+                               .operation = route ? route->name : "none",
+                               .is_definition = route && route_changes_definitions(route),
+                               .status = exchange->answer.status,
+                               .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
 }
 
 /* Where what was read lies, as its client wrote it. */
@@ -660,14 +676,15 @@ out:
 static void audit_endpoint(struct router *router, struct exchange *exchange, const struct endpoint *endpoint,
                            const struct auth_who *who, enum status st)
 {
-    audit_request(router->options.audit, &exchange->op,
-                  &(struct audit_event){ .request = &exchange->request,
-                                         .who = who,
-                                         .catalog = router->options.service->catalog,
-                                         .operation = endpoint->path,
-                                         .is_definition = endpoint->guard == FOR_KEYS,
-                                         .status = exchange->answer.status,
-                                         .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
+    audit_request(
+        router->options.audit, &exchange->op,
+        &(struct audit_event){ .request = &exchange->request,
+                               .who = who,
+                               .catalog = endpoint->outside ? NULL : router->options.service->catalog,
+                               .operation = endpoint->path,
+                               .is_definition = endpoint->guard == FOR_KEYS,
+                               .status = exchange->answer.status,
+                               .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
 }
 
 static enum status answer_endpoint(struct router *router, struct exchange *exchange,
@@ -735,6 +752,45 @@ static enum status prepare_to_run(struct router *router, struct exchange *exchan
     return prepare(router, exchange, routed);
 }
 
+/* ---- the gate ---- */
+
+/* Whose state is set has passed it: it is set while the request is inside. */
+static enum status pass_gate(struct router *router, struct exchange *exchange)
+{
+    if (exchange->state || !router->options.gate)
+        return ST_OK;
+    return gate_enter(router->options.gate, &exchange->op);
+}
+
+static void leave_gate(struct router *router)
+{
+    if (router->options.gate)
+        gate_leave(router->options.gate);
+}
+
+static enum status handle_endpoint(struct router *router, struct exchange *exchange,
+                                   const struct endpoint *endpoint)
+{
+    enum status st;
+
+    if (endpoint->outside)
+        return answer_endpoint(router, exchange, endpoint);
+    st = pass_gate(router, exchange);
+    if (st != ST_OK)
+        return st;
+    exchange->state = exchange;
+    st = answer_endpoint(router, exchange, endpoint);
+    if (st == ST_OK)
+        leave_gate(router);
+    return st;
+}
+
+/* One that waited at the gate, or is called first, has no state. */
+static struct routed *routed_of(struct router *router, struct exchange *exchange)
+{
+    return exchange->state ? exchange->state : begin(router, exchange);
+}
+
 enum status route_handle(void *context, struct exchange *exchange)
 {
     struct router *router = context;
@@ -745,12 +801,16 @@ enum status route_handle(void *context, struct exchange *exchange)
 
     if (exchange->request.method == METHOD_OPTIONS)
         return answer_preflight(router, exchange);
+    if (!again)
+        exchange->state = NULL;
     if (endpoint)
-        return answer_endpoint(router, exchange, endpoint);
-    routed = again ? exchange->state : begin(router, exchange);
-    assert(routed); /* begin() has left it in the exchange */
+        return handle_endpoint(router, exchange, endpoint);
+    st = pass_gate(router, exchange);
+    if (st != ST_OK)
+        return st;
     if (again)
         op_renew_time(&exchange->op);
+    routed = routed_of(router, exchange);
     begin_reply(exchange, routed);
     st = prepare_to_run(router, exchange, routed);
     if (st == ST_OK)
@@ -758,19 +818,23 @@ enum status route_handle(void *context, struct exchange *exchange)
     if (st == ST_WOULD_BLOCK || st == ST_PENDING)
         return st;
     finish(router, exchange, routed, st);
+    leave_gate(router);
     return ST_OK;
 }
 
 /* --- whether a request may send its body --- */
 
-/* A token's rights are looked at here only if nothing of the catalog is in doubt: otherwise it is done when it may wait. */
+/*
+ * A token's rights are looked at here only if the catalog may be asked and nothing of it is in doubt: otherwise it is done
+ * when the request may wait.
+ */
 static enum status admit_operation(struct router *router, struct exchange *exchange, struct routed *routed)
 {
     struct op *op = &exchange->op;
     enum status st;
 
     TRY(let_in(router, exchange, routed));
-    if (routed->who.kind == AUTH_BY_KEY || settle_catalog(op, routed) != ST_OK)
+    if (routed->who.kind == AUTH_BY_KEY || routed->is_outside || settle_catalog(op, routed) != ST_OK)
         goto out;
     (void)!find_owners(op, routed);
     TRY(check_rights(op, router, routed));
@@ -801,6 +865,7 @@ bool route_admit(void *context, struct exchange *exchange)
 {
     struct router *router = context;
     const struct endpoint *endpoint = endpoint_find(&router->options, &exchange->request);
+    struct gate *gate = router->options.gate;
     struct routed *routed;
     enum status st;
 
@@ -812,13 +877,15 @@ bool route_admit(void *context, struct exchange *exchange)
     if (endpoint)
         return admit_to_endpoint(router, exchange, endpoint);
     routed = begin(router, exchange);
+    routed->is_outside = gate && !gate_try_enter(gate);
     begin_reply(exchange, routed);
     st = admit_operation(router, exchange, routed);
-    if (st != ST_OK) {
+    if (st != ST_OK)
         finish(router, exchange, routed, st);
-        return false;
-    }
-    release_owners(&routed->call);
+    else
+        release_owners(&routed->call);
+    if (gate && !routed->is_outside)
+        gate_leave(gate);
     exchange->state = NULL;
-    return true;
+    return st == ST_OK;
 }

@@ -6,6 +6,7 @@
  * Threads. route_handle() runs on any number of threads at once.
  */
 #pragma once
+#include "base/gate.h"
 #include "route/audit.h"
 #include "reply/reply.h"
 #include "resource/call.h"
@@ -33,8 +34,25 @@ struct trace_id {
 /* Called on the thread that has made the answer, before it is sent. It must not wait. */
 typedef struct trace_id route_observer(void *context, struct op *op, const struct observed *observed);
 
+/* Named moments of the account. Each waits, and is called outside the gate. */
+struct route_snapshots {
+    /* `database` has no data where all of the account is meant. What was made is printed. */
+    enum status (*create)(void *context, struct op *op, struct slice name, struct slice database,
+                          struct buf *out);
+    enum status (*list)(void *context, struct op *op, struct buf *out);
+    enum status (*drop)(void *context, struct op *op, struct slice name);
+    enum status (*restore)(void *context, struct op *op, struct slice name);
+
+    /* A database under another name, or a container as of an earlier moment under another name. What came of it is printed. */
+    enum status (*copy)(void *context, struct op *op, struct slice from, struct slice to, struct buf *out);
+    enum status (*restore_at)(void *context, struct op *op, struct slice from, struct slice moment,
+                              struct slice to, struct buf *out);
+};
+
 struct route_options {
     struct service *service;
+    struct gate
+        *gate; /* a request passes it before it uses the service, and leaves it with its answer; NULL: none */
     struct auth *auth;
     bool trusts_all;         /* whoever asks is the program itself: no host, no signature, every right */
     bool guards_metrics;     /* they need a token or a signature */
@@ -53,6 +71,8 @@ struct route_options {
     /* Copies the data into a directory; NULL where there is nothing to copy. */
     enum status (*backup)(void *context, struct op *op, struct slice name, struct slice *made);
     void *backup_context;
+    const struct route_snapshots *snapshots; /* NULL: there are none */
+    void *snapshots_context;
 };
 
 struct router *route_open(const struct route_options *options);
