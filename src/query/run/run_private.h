@@ -4,6 +4,7 @@
 #pragma once
 #include "query/plan/way.h"
 #include "query/run/fill.h"
+#include "query/run/near.h"
 #include "query/run/ranking.h"
 
 /* Rows as they come. */
@@ -11,6 +12,9 @@ enum status run_plain(struct fill *fill);
 
 /* Of all rows behind the last page's, the least. */
 enum status run_sorted(struct fill *fill);
+
+/* The same of an order by distance, from the items that may be nearest. `unfinished`: all have to be looked at after all. */
+enum status run_nearest(struct fill *fill, struct near *near, bool *unfinished);
 
 /* Rows gathered: GROUP BY, aggregates, DISTINCT. */
 enum status run_groups(struct fill *fill);
