@@ -9,6 +9,7 @@
 #include "http/http.h"
 #include "script/script.h"
 #include "store/store.h"
+#include "vector/columns.h"
 
 /* Whom to ask. */
 struct statistics {
