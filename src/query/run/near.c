@@ -13,6 +13,7 @@ enum {
     WANTED_MAX = 10000,
     EXACT_BELOW = 1000, /* so few vectors are always searched exactly, as on the service */
     BATCH = 64,
+    GATHERED_MIN = 16384,
     LIST_MIN = 50,
     LIST_DEFAULT = 10, /* searchListSizeMultiplier: a tenth of the list */
     READ_MIN = 1000,
@@ -210,7 +211,7 @@ static bool make_room(struct near *near)
 /* The numbers that can pass the filter, where that spares more than it costs. */
 static enum status gather(struct near *near, struct way *way)
 {
-    size_t room = (size_t)way->access_items * 2 + BATCH;
+    size_t room = (size_t)way->access_items * 2 + GATHERED_MIN; /* how many they are is known about */
     struct numbers numbers = { 0 };
     enum status st = ST_OK;
 
