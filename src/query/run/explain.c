@@ -20,7 +20,7 @@ void explain_plan(struct buf *out, const struct way *way, const struct work *rea
 {
     struct buf filter;
 
-    buf_printf(out, "{\"way\":\"%s\"", way->nears ? "near" : way->ranks ? "rank" : name_of(way));
+    buf_printf(out, "{\"way\":\"%s\"", way->ranks ? "rank" : way->nears ? "near" : name_of(way));
     if (way->access) {
         buf_init(&filter, &way->planner.op->arena);
         access_print(&filter, way->picked ? way->picks : way->access);

@@ -236,6 +236,7 @@ static double hit_count(const struct ranking *ranking)
 static enum status make_ranked(struct run *run)
 {
     struct query_source *items = run->cursor.source;
+    struct ranked_by by = { .query = run->query, .way = &run->way };
     struct ranking own = { 0 }, *ranking = run->query->ranking;
     struct op *op = run->cursor.eval.op;
     enum status st;
@@ -252,8 +253,8 @@ static enum status make_ranked(struct run *run)
     run->way.ranks = ranking->is_indexed;
     run->way.hits = hit_count(ranking);
     run->began.entries_read -= run->query->ranking ? ranking->entries_read : 0; /* before the run began */
-    TRY(run_ranked(&run->fill, ranking, items,
-                   run->way.kind == WAY_PICK && run->way.access_items < hit_count(ranking)));
+    by.passing_are_few = run->way.kind == WAY_PICK && run->way.access_items < hit_count(ranking);
+    TRY(run_ranked(&run->fill, ranking, items, &by));
 out:
     return st;
 }
