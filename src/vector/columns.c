@@ -10,7 +10,7 @@
 #include "vector/columns.h"
 
 enum { STATE_NEW, STATE_READY, STATE_GONE };
-enum { BUILDER_NICE = 10 };
+enum { BUILDER_NICE = 5 };
 
 struct vector_shelf {
     unsigned references;

@@ -6,7 +6,7 @@
  *         VECTOR_BUSY    somebody is making it
  * Columns can be made again from items at any time. So when memory is short, those that were not used for longest are let
  * go (vector_columns_let_go()). The list of all columns is the process's, as its memory is.
- * A thread builds graphs while there are any to build. It works at the lowest priority.
+ * A thread builds graphs while there are any to build. It works at a lower priority than requests do.
  *
  * Threads. Any.
  *
