@@ -83,7 +83,6 @@ static int run_terminal(struct shell *shell)
     bool gave_up, good = true;
     const char *line;
 
-    interrupt_catch();
     while (lines && !shell->ended) {
         make_prompt(shell, statement_begun(&typed), &prompt);
         line = lines_read(lines, text_of(&prompt), &gave_up);
@@ -110,14 +109,14 @@ static int run_terminal(struct shell *shell)
 
 /* ---- from anywhere else */
 
-/* The first statement that fails ends the script. */
+/* The first statement that fails ends the script, and so does Ctrl-C. */
 static int run_text(struct shell *shell, struct text *script, bool is_all)
 {
     struct text statement = { 0 };
     bool good = true;
 
     while (good && !shell->ended && statement_take(script, is_all, &statement))
-        good = shell_run(shell, text_of(&statement)) && fflush(stdout) == 0;
+        good = shell_run(shell, text_of(&statement)) && fflush(stdout) == 0 && !interrupted();
     text_free(&statement);
     return good ? 0 : 1;
 }
@@ -206,6 +205,7 @@ int shell_command(const struct options *options)
     if (!cli_open(&shell.cli, options))
         return 2;
     shell.colours = isatty(STDOUT_FILENO) && !(no && *no) && !(kind && strcmp(kind, "dumb") == 0);
+    interrupt_catch(); /* what was printed is whole, also at Ctrl-C */
     result = run(&shell, options);
     paths_free(shell.paths);
     text_free(&shell.here);
