@@ -33,14 +33,14 @@ struct snapshot;
 
 struct packed_options;
 
-enum store_kind { STORE_MEMORY, STORE_ROCKSDB };
+enum store_kind { STORE_MEMORY, STORE_ROCKSDB, STORE_POSTGRES };
 
 /* How index entries (entries.h) are kept. None: batches should have none, and older versions wrote none. */
 enum entries_kept { ENTRIES_PLAIN, ENTRIES_PACKED, ENTRIES_NONE };
 
 struct store_options {
     enum store_kind kind;
-    const char *directory; /* made when missing; NULL for the memory store */
+    const char *directory; /* made when missing; NULL for the memory store; how to connect, for PostgreSQL */
     bool sync;             /* false: acknowledge before the sync, and lose the last moments in a power cut */
     size_t cache_bytes;    /* how much else is kept in memory follows it */
     bool read_only;        /* for orrery check: changes nothing on disk */
