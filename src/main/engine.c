@@ -36,12 +36,12 @@ struct engine {
 
 static enum status open_directory(struct op *op, struct engine *engine)
 {
-    engine->has_directory = strcmp(engine->settings->store, "memory") != 0;
+    engine->has_directory = settings_has_directory(engine->settings);
     return engine->has_directory ? directory_open(op, engine->settings->data, false, &engine->directory)
                                  : ST_OK;
 }
 
-/* A store in memory has no caches. What it keeps there is the data itself, and is not on the account. */
+/* A store without a directory has no caches. What it keeps there is the data itself, and is not on the account. */
 static void open_account(struct engine *engine)
 {
     const struct settings *settings = engine->settings;
@@ -51,12 +51,26 @@ static void open_account(struct engine *engine)
     claim_anyway(&fixed, memory_fixed_bytes(engine->has_directory ? settings->cache_mb : 0));
 }
 
+static enum store_kind kind_of(const struct settings *settings)
+{
+    if (settings_in_postgres(settings))
+        return STORE_POSTGRES;
+    return settings_has_directory(settings) ? STORE_ROCKSDB : STORE_MEMORY;
+}
+
+static const char *place_of(const struct engine *engine)
+{
+    if (settings_in_postgres(engine->settings))
+        return engine->settings->store;
+    return engine->has_directory ? engine->directory.store : NULL;
+}
+
 static enum status open_store(struct op *op, struct engine *engine)
 {
     const struct settings *settings = engine->settings;
     struct store_options options = {
-        .kind = engine->has_directory ? STORE_ROCKSDB : STORE_MEMORY,
-        .directory = engine->has_directory ? engine->directory.store : NULL,
+        .kind = kind_of(settings),
+        .directory = place_of(engine),
         .sync = strcmp(settings->durability, "sync") == 0,
         .cache_bytes = engine->has_directory ? (size_t)settings->cache_mb << 20 : 0,
         .threads = true,

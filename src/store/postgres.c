@@ -43,6 +43,8 @@ static void postgres_close(struct store *store)
             free(bucket);
         }
     }
+    assert(!postgres->moments);
+    pthread_mutex_destroy(&postgres->moments_mutex);
     pthread_mutex_destroy(&postgres->stats_mutex);
     pthread_rwlock_destroy(&postgres->lock);
     free(postgres->chains);
@@ -64,6 +66,7 @@ static struct postgres *postgres_new(struct env *env, const struct store_options
     postgres->chains = heap_allocate(FIRST_CHAINS * sizeof(*postgres->chains));
     thread_rwlock_init(&postgres->lock);
     pthread_mutex_init(&postgres->stats_mutex, NULL);
+    pthread_mutex_init(&postgres->moments_mutex, NULL);
     links_open(&postgres->snapshots, postgres->where, options->sync, SNAPSHOT_LINKS_MAX, SNAPSHOT_IDLE_MS);
     links_open(&postgres->calls, postgres->where, options->sync, CALL_LINKS_MAX, CALL_IDLE_MS);
     atomic_init(&postgres->writable, true);

@@ -197,8 +197,10 @@ static enum link_end take_part(struct transaction *txn, struct part *part)
 
     if (locked == LINK_OK && answer_rows(head) != 1)
         locked = LINK_REFUSED; /* the head was made when the bucket was found */
-    if (locked == LINK_OK)
+    if (locked == LINK_OK) {
         part->row = head_row_of(head, 0);
+        postgres_bucket_saw(part->bucket, &part->row.head);
+    }
     part->first_lsn = part->row.head.lsn;
     answer_free(head);
     return locked == LINK_OK ? asked : locked;

@@ -92,6 +92,9 @@ struct postgres {
     struct postgres_bucket **chains;
     size_t chain_count, bucket_count; /* the former a power of two */
 
+    pthread_mutex_t moments_mutex;
+    struct moment *moments; /* that snapshots hold open (postgres_read.c) */
+
     struct link *guard; /* holds the lock of the one server that writes; the upkeep's own */
     uint64_t generation;
     atomic_bool writable, replaced;

@@ -11,11 +11,19 @@
 #include "store/postgres_private.h"
 #include "store/rows.h"
 
-/* The transaction that snapshots of one moment share. */
+/*
+ * The transaction that snapshots of one moment share. An operation may take a hundred snapshots, one for each of its
+ * transactions. As long as nothing newer of the bucket was seen, they are one moment, on one connection.
+ */
 struct moment {
     struct link *link;
     unsigned sharers;
     bool failed; /* a statement was refused: the transaction is over */
+
+    const struct op *op; /* who took it; it outlives its snapshots */
+    const struct bucket *bucket;
+    struct head_row row;
+    struct moment *next; /* of the store's that are open; guarded by its mutex, as `sharers` is */
 };
 
 struct postgres_snapshot {
@@ -82,24 +90,75 @@ static enum status begin_moment(struct op *op, struct postgres *postgres, struct
     return ST_OK;
 }
 
+static struct snapshot *share(struct moment *moment, struct bucket *bucket, const struct head_row *row)
+{
+    struct postgres_snapshot *made = heap_allocate(sizeof(*made));
+
+    made->base = (struct snapshot){ .bucket = bucket, .head = row->head, .has_head = true };
+    made->moment = moment;
+    made->dropped = row->dropped;
+    return &made->base;
+}
+
+static void list_moment(struct postgres *postgres, struct moment *moment, size_t sharers)
+{
+    pthread_mutex_lock(&postgres->moments_mutex);
+    moment->sharers = (unsigned)sharers;
+    moment->next = postgres->moments;
+    postgres->moments = moment;
+    pthread_mutex_unlock(&postgres->moments_mutex);
+}
+
+/* True when the last sharer has gone. */
+static bool leave_moment(struct postgres *postgres, struct moment *moment)
+{
+    struct moment **at = &postgres->moments;
+    bool last;
+
+    pthread_mutex_lock(&postgres->moments_mutex);
+    last = --moment->sharers == 0;
+    while (last && *at != moment)
+        at = &(*at)->next;
+    if (last)
+        *at = moment->next;
+    pthread_mutex_unlock(&postgres->moments_mutex);
+    return last;
+}
+
+/* The operation's own open moment, when it is still the bucket's newest that we know of. */
+static struct moment *join_moment(struct op *op, const struct bucket *bucket)
+{
+    struct postgres *postgres = postgres_of(bucket->store);
+    struct moment *moment;
+
+    pthread_mutex_lock(&postgres->moments_mutex);
+    moment = postgres->moments;
+    while (moment && (moment->op != op || moment->bucket != bucket || moment->failed ||
+                      moment->row.head.lsn != bucket_lsn(bucket)))
+        moment = moment->next;
+    if (moment)
+        moment->sharers++;
+    pthread_mutex_unlock(&postgres->moments_mutex);
+    return moment;
+}
+
 enum status postgres_snapshot_together(struct op *op, struct bucket *const *buckets, size_t count,
                                        struct snapshot **snapshots)
 {
     struct head_row *rows = arena_alloc(&op->arena, count * sizeof(*rows));
+    struct postgres *postgres = postgres_of(buckets[0]->store);
     struct moment *moment = NULL;
     enum status st;
 
     TRY(op_may_take_long(op));
-    TRY(begin_moment(op, postgres_of(buckets[0]->store), buckets, count, rows, &moment));
+    TRY(begin_moment(op, postgres, buckets, count, rows, &moment));
+    moment->op = op;
+    moment->bucket = buckets[0];
+    moment->row = rows[0];
+    list_moment(postgres, moment, count);
     for (size_t i = 0; i < count; i++) {
-        struct postgres_snapshot *made = heap_allocate(sizeof(*made));
-
-        made->base = (struct snapshot){ .bucket = buckets[i], .head = rows[i].head, .has_head = true };
-        made->moment = moment;
-        made->dropped = rows[i].dropped;
-        moment->sharers++;
         postgres_bucket_saw(postgres_bucket_of(buckets[i]), &rows[i].head);
-        snapshots[i] = &made->base;
+        snapshots[i] = share(moment, buckets[i], &rows[i]);
     }
 out:
     return st;
@@ -107,7 +166,12 @@ out:
 
 enum status postgres_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot)
 {
-    return postgres_snapshot_together(op, &bucket, 1, snapshot);
+    struct moment *moment = join_moment(op, bucket);
+
+    if (!moment)
+        return postgres_snapshot_together(op, &bucket, 1, snapshot);
+    *snapshot = share(moment, bucket, &moment->row);
+    return ST_OK;
 }
 
 /* Nobody waits for the end of the transaction. */
@@ -117,7 +181,7 @@ void postgres_release(struct snapshot *snapshot)
     struct moment *moment = snapshot_of(snapshot)->moment;
 
     free(snapshot);
-    if (--moment->sharers > 0)
+    if (!leave_moment(postgres, moment))
         return;
     if (link_is_sound(moment->link)) {
         link_send(moment->link, SQL_ROLLBACK, NULL, 0);
