@@ -1,4 +1,4 @@
-"""test/postgres/server.py - a PostgreSQL of the test's own: made in a scratch directory, reached by a socket there.
+"""test/postgres/database.py - a PostgreSQL of the test's own: made in a scratch directory, reached by a socket there.
 
     with Postgres() as postgres:
         postgres.where("a_schema")      what --store takes; the schema is made
@@ -10,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 import urllib.parse
 
 BINARIES = "/usr/lib/postgresql/15/bin"
@@ -29,6 +30,19 @@ def account():
 
 def program(name):
     return os.path.join(BINARIES, name) if os.path.exists(os.path.join(BINARIES, name)) else name
+
+
+def children_of(parent):
+    """Each is a session of its own, so no signal reaches all of them."""
+    children = []
+    for name in os.listdir("/proc"):
+        try:
+            with open("/proc/%s/stat" % name) as file:
+                if name.isdigit() and int(file.read().rsplit(")", 1)[1].split()[1]) == parent:
+                    children.append(int(name))
+        except (OSError, ValueError):
+            pass
+    return children
 
 
 class Postgres:
@@ -80,8 +94,16 @@ class Postgres:
 
     def kill(self):
         """As a machine that loses its power: all of its processes at once. The next start recovers."""
-        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.send_signal(signal.SIGSTOP)  # so that it starts no more of them
+        children = children_of(self.process.pid)
+        for pid in (self.process.pid, *children):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
         self.process.wait()
+        while any(os.path.exists("/proc/%d" % pid) for pid in children):
+            time.sleep(0.01)
 
     def stop(self):
         if self.process.poll() is None:
