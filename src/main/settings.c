@@ -183,7 +183,8 @@ static bool is_choice(const char *name, const char *value)
 
 bool settings_in_postgres(const struct settings *settings)
 {
-    return strncmp(settings->store, "postgresql://", 13) == 0 || strncmp(settings->store, "postgres://", 11) == 0;
+    return strncmp(settings->store, "postgresql://", 13) == 0 ||
+           strncmp(settings->store, "postgres://", 11) == 0;
 }
 
 bool settings_has_directory(const struct settings *settings)

@@ -214,8 +214,8 @@ static enum link_end ask_head(struct link *link, uint64_t id, bool make, struct 
 }
 
 /* Twice, because the first link may have been lost while it rested. */
-static enum status fetch_head(struct op *op, struct postgres *postgres, uint64_t id, bool make, struct head_row *row,
-                              bool *found)
+static enum status fetch_head(struct op *op, struct postgres *postgres, uint64_t id, bool make,
+                              struct head_row *row, bool *found)
 {
     struct answer *answer = NULL;
     enum link_end end = LINK_LOST;

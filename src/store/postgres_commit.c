@@ -26,7 +26,13 @@
  * An index of the database takes keys of 2700 bytes at most, the shard's 8 among them. The longest of ours, the entry
  * of a composite index of eight long strings, has 2,215.
  */
-enum { KEY_BYTES_MAX = 2600, OTHERS_MAX = 1000, TRIM_EVERY = 256, COMMITS_KEPT = 4096, COMMITS_KEPT_MS = 600 * 1000 };
+enum {
+    KEY_BYTES_MAX = 2600,
+    OTHERS_MAX = 1000,
+    TRIM_EVERY = 256,
+    COMMITS_KEPT = 4096,
+    COMMITS_KEPT_MS = 600 * 1000
+};
 
 /* A bucket of the transaction. */
 struct part {
@@ -136,7 +142,8 @@ static void mark_own(struct postgres_bucket *bucket, const struct batch *batch)
 
 static int by_bucket(const void *a, const void *b)
 {
-    uint64_t left = ((const struct part *)a)->bucket->base.id, right = ((const struct part *)b)->bucket->base.id;
+    uint64_t left = ((const struct part *)a)->bucket->base.id,
+             right = ((const struct part *)b)->bucket->base.id;
 
     return left < right ? -1 : left > right;
 }
@@ -159,7 +166,8 @@ static void list_parts(struct transaction *txn)
     txn->parts = arena_alloc(&txn->op->arena, count * sizeof(*txn->parts));
     for (struct submission_of_bucket *each = txn->first; each; each = each->next)
         if (txn->together || txn->part_count == 0)
-            txn->parts[txn->part_count++] = (struct part){ .bucket = each->bucket, .touched = no_slots(txn->op) };
+            txn->parts[txn->part_count++] =
+                (struct part){ .bucket = each->bucket, .touched = no_slots(txn->op) };
     qsort(txn->parts, txn->part_count, sizeof(*txn->parts), by_bucket);
 }
 
@@ -177,7 +185,8 @@ static void ask_part(struct transaction *txn, struct part *part)
 {
     struct postgres_bucket *bucket = part->bucket;
     uint8_t bytes[3][8];
-    struct sql_param params[] = { sql_number(bytes[0], bucket->base.id), { 0 },
+    struct sql_param params[] = { sql_number(bytes[0], bucket->base.id),
+                                  { 0 },
                                   sql_number(bytes[2], OTHERS_MAX + 1) };
 
     pthread_mutex_lock(&bucket->scopes_mutex);
@@ -214,7 +223,8 @@ static enum link_end take_owner(struct transaction *txn)
     if (end == LINK_OK &&
         (answer_rows(answer) != 1 || (uint64_t)answer_number(answer, 0, 0) != txn->postgres->generation)) {
         if (!atomic_exchange(&txn->postgres->replaced, true))
-            log_line(LOG_ERROR, "store: another server has taken over the database; this one writes nothing more");
+            log_line(LOG_ERROR,
+                     "store: another server has taken over the database; this one writes nothing more");
         end = LINK_REFUSED;
     }
     answer_free(answer);
@@ -361,7 +371,8 @@ static void judge_together(struct transaction *txn)
 
 static void add_mutation(struct transaction *txn, struct slice key, struct slice value)
 {
-    heap_list_reserve(&txn->mutations, &txn->mutation_capacity, txn->mutation_count + 1, sizeof(*txn->mutations));
+    heap_list_reserve(&txn->mutations, &txn->mutation_capacity, txn->mutation_count + 1,
+                      sizeof(*txn->mutations));
     assert(key.size <= KEY_BYTES_MAX);
     txn->mutations[txn->mutation_count] = (struct mutation_of_group){ key, value, txn->mutation_count };
     txn->mutation_count++;
@@ -530,10 +541,10 @@ static size_t send_head(struct transaction *txn, const struct part *part)
     size_t statements = 1;
 
     link_send(txn->link, SQL_ADVANCE,
-              (struct sql_param[]){ sql_number(bytes[0], part->bucket->base.id), sql_number(bytes[1], head->lsn),
-                                    sql_number(bytes[2], (uint64_t)head->ts_ms), sql_number(bytes[3], head->counter),
-                                    sql_number(bytes[4], head->documents),
-                                    sql_number(bytes[5], head->document_bytes) },
+              (struct sql_param[]){
+                  sql_number(bytes[0], part->bucket->base.id), sql_number(bytes[1], head->lsn),
+                  sql_number(bytes[2], (uint64_t)head->ts_ms), sql_number(bytes[3], head->counter),
+                  sql_number(bytes[4], head->documents), sql_number(bytes[5], head->document_bytes) },
               6);
     if (head->lsn > COMMITS_KEPT && head->lsn / TRIM_EVERY != part->first_lsn / TRIM_EVERY) {
         link_send(txn->link, SQL_COMMITS_TRIM,
@@ -563,7 +574,8 @@ static enum link_end take_write(struct transaction *txn, size_t statements)
         before = before == LINK_OK ? each : before;
     }
     if (before == LINK_REFUSED)
-        log_line(LOG_ERROR, "store: a write was refused: %s %s", link_state(txn->link), link_error(txn->link));
+        log_line(LOG_ERROR, "store: a write was refused: %s %s", link_state(txn->link),
+                 link_error(txn->link));
     commit = link_take(txn->link, NULL);
     if (commit == LINK_REFUSED && !is_certain(link_state(txn->link)))
         commit = LINK_LOST;
@@ -615,7 +627,8 @@ static enum link_end ask_token(struct link *link, uint64_t bucket, uint64_t lsn,
 }
 
 /* False while it cannot be told. */
-static bool find_outcome(struct postgres *postgres, uint64_t bucket, uint64_t lsn, uint64_t token, bool *committed)
+static bool find_outcome(struct postgres *postgres, uint64_t bucket, uint64_t lsn, uint64_t token,
+                         bool *committed)
 {
     struct answer *answer = NULL;
     enum link_end end = LINK_LOST;
@@ -643,7 +656,8 @@ static void settle(struct transaction *txn)
     enum status st = ST_AMBIGUOUS;
     bool committed = false;
 
-    log_line(LOG_WARN, "store: the end of a commit is in doubt: %s %s", link_state(txn->link), link_error(txn->link));
+    log_line(LOG_WARN, "store: the end of a commit is in doubt: %s %s", link_state(txn->link),
+             link_error(txn->link));
     for (struct submission_of_bucket *each = txn->first; each && st == ST_AMBIGUOUS; each = each->next)
         if (each->status == ST_OK && find_outcome(txn->postgres, each->bucket->base.id, each->stamp.lsn,
                                                   each->batch->incarnation, &committed))
@@ -733,7 +747,8 @@ static void run(struct transaction *txn)
     }
 }
 
-void postgres_write(struct postgres *postgres, struct op *op, struct submission_of_bucket *first, bool together)
+void postgres_write(struct postgres *postgres, struct op *op, struct submission_of_bucket *first,
+                    bool together)
 {
     struct transaction txn = { .postgres = postgres, .op = op, .first = first, .together = together };
     struct arena_mark mark = arena_mark(&op->arena);

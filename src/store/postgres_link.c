@@ -77,14 +77,14 @@ static bool set_session(struct link *link, bool sync, int64_t idle_ms)
     PGresult *result;
     bool done;
 
-    snprintf(text, sizeof(text),
-             "SELECT set_config('enable_bitmapscan', 'off', false), set_config('enable_seqscan', 'off', false),"
-             " set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),"
-             " set_config('lock_timeout', '20s', false), set_config('bytea_output', 'hex', false),"
-             " set_config('client_min_messages', 'error', false),"
-             " set_config('idle_in_transaction_session_timeout', '%lld', false), %s",
-             (long long)idle_ms,
-             sync ? sync_setting : "set_config('synchronous_commit', 'off', false)");
+    snprintf(
+        text, sizeof(text),
+        "SELECT set_config('enable_bitmapscan', 'off', false), set_config('enable_seqscan', 'off', false),"
+        " set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),"
+        " set_config('lock_timeout', '20s', false), set_config('bytea_output', 'hex', false),"
+        " set_config('client_min_messages', 'error', false),"
+        " set_config('idle_in_transaction_session_timeout', '%lld', false), %s",
+        (long long)idle_ms, sync ? sync_setting : "set_config('synchronous_commit', 'off', false)");
     result = PQexec(link->connection, text);
     done = PQresultStatus(result) == PGRES_TUPLES_OK;
     PQclear(result);
@@ -331,7 +331,8 @@ enum link_end link_run(struct link *link, const char *text, struct answer **answ
     if (answer)
         *answer = NULL;
     pass_over_left(link);
-    if (link->lost || PQexitPipelineMode(link->connection) != 1 || PQsetnonblocking(link->connection, 0) != 0) {
+    if (link->lost || PQexitPipelineMode(link->connection) != 1 ||
+        PQsetnonblocking(link->connection, 0) != 0) {
         note_lost(link);
         return LINK_LOST;
     }

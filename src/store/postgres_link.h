@@ -56,4 +56,4 @@ size_t answer_rows(const struct answer *answer);
 int64_t answer_number(const struct answer *answer, size_t row, size_t column); /* a bigint, or a boolean */
 struct slice answer_bytes(const struct answer *answer, size_t row, size_t column);
 size_t answer_changed(const struct answer *answer); /* rows that the statement wrote or removed */
-void answer_free(struct answer *answer); /* NULL is welcome */
+void answer_free(struct answer *answer);            /* NULL is welcome */

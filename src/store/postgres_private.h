@@ -161,11 +161,11 @@ enum status postgres_snapshot(struct op *op, struct bucket *bucket, struct snaps
 enum status postgres_snapshot_together(struct op *op, struct bucket *const *buckets, size_t count,
                                        struct snapshot **snapshots);
 void postgres_release(struct snapshot *snapshot);
-enum status postgres_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
-                              struct slice *values);
+enum status postgres_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys,
+                              size_t count, struct slice *values);
 enum status postgres_get_latest(struct op *op, struct bucket *bucket, struct slice key, struct slice *value);
-enum status postgres_scan(struct op *op, struct snapshot *snapshot, struct range range, struct scan_limit limit,
-                          struct rows *rows);
+enum status postgres_scan(struct op *op, struct snapshot *snapshot, struct range range,
+                          struct scan_limit limit, struct rows *rows);
 
 /* Keys as an array of the database. */
 struct sql_param sql_key_array(struct arena *arena, const struct slice *keys, size_t count);
@@ -188,9 +188,11 @@ struct submission_of_bucket {
  * One transaction. `together`: each is of another bucket, in any order, and all are committed or none. Else all are of
  * one bucket, and each is judged by itself.
  */
-void postgres_write(struct postgres *postgres, struct op *op, struct submission_of_bucket *first, bool together);
+void postgres_write(struct postgres *postgres, struct op *op, struct submission_of_bucket *first,
+                    bool together);
 
-enum status postgres_outcome(struct op *op, struct bucket *bucket, const struct batch *batch, bool *committed);
+enum status postgres_outcome(struct op *op, struct bucket *bucket, const struct batch *batch,
+                             bool *committed);
 enum status postgres_drop(struct op *op, struct store *store, uint64_t id);
 
 /* ---- postgres_queue.c ---- */
@@ -200,6 +202,7 @@ bool queue_open(struct postgres *postgres, bool threads);
 void queue_close(struct postgres *postgres);
 
 void postgres_commit_many(struct op *op, struct bucket *bucket, struct commit *commits, size_t count);
-enum status postgres_commit_together(struct op *op, struct store *store, struct commit *commits, size_t count);
+enum status postgres_commit_together(struct op *op, struct store *store, struct commit *commits,
+                                     size_t count);
 void postgres_commit_later(struct op *op, struct bucket *bucket, struct commit *commit);
 void postgres_commit_end(struct op *op, struct commit *commit);

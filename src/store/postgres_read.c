@@ -40,7 +40,8 @@ static struct postgres_snapshot *snapshot_of(struct snapshot *snapshot)
 /* ---- snapshots ---- */
 
 /* The transaction, and the heads in the same round trip. */
-static enum link_end ask_heads(struct link *link, struct bucket *const *buckets, size_t count, struct head_row *rows)
+static enum link_end ask_heads(struct link *link, struct bucket *const *buckets, size_t count,
+                               struct head_row *rows)
 {
     enum link_end end, each;
     uint8_t bytes[8];
@@ -65,8 +66,8 @@ static enum link_end ask_heads(struct link *link, struct bucket *const *buckets,
     return end == LINK_OK ? each : end;
 }
 
-static enum status begin_moment(struct op *op, struct postgres *postgres, struct bucket *const *buckets, size_t count,
-                                struct head_row *rows, struct moment **moment)
+static enum status begin_moment(struct op *op, struct postgres *postgres, struct bucket *const *buckets,
+                                size_t count, struct head_row *rows, struct moment **moment)
 {
     enum link_end end = LINK_LOST;
     struct link *link = NULL;
@@ -260,8 +261,8 @@ struct sql_param sql_key_array(struct arena *arena, const struct slice *keys, si
     for (size_t i = 0; i < count; i++)
         bytes += 4 + keys[i].size - BUCKET_KEY_BYTES;
     array = arena_alloc(arena, bytes);
-    put_be(array, 1, 4);      /* dimensions */
-    put_be(array + 4, 0, 4);  /* no NULLs */
+    put_be(array, 1, 4);     /* dimensions */
+    put_be(array + 4, 0, 4); /* no NULLs */
     put_be(array + 8, BYTEA_TYPE, 4);
     put_be(array + 12, count, 4);
     put_be(array + 16, 1, 4); /* the first index */
@@ -281,8 +282,8 @@ static bool is_head(struct slice key)
     return key.size == BUCKET_KEY_BYTES + 1 && key_is_kind(key, KEY_HEAD);
 }
 
-static enum status fill_values(struct op *op, const struct answer *answer, const struct slice *keys, size_t count,
-                               struct slice *values)
+static enum status fill_values(struct op *op, const struct answer *answer, const struct slice *keys,
+                               size_t count, struct slice *values)
 {
     enum status st = ST_OK;
 
@@ -303,8 +304,8 @@ out:
     return st;
 }
 
-enum status postgres_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
-                              struct slice *values)
+enum status postgres_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys,
+                              size_t count, struct slice *values)
 {
     struct sql_param params[2];
     struct answer *answer = NULL;
@@ -447,8 +448,8 @@ static enum status take_row(struct row_block *block, struct slice key, struct sl
     return row_block_takes(block, key, value) ? row_block_copy(block, key, value) : ST_OK;
 }
 
-static enum status take_rows(struct op *op, const struct answer *answer, uint64_t id, const struct range *range,
-                             struct head_among *head, struct row_block *block)
+static enum status take_rows(struct op *op, const struct answer *answer, uint64_t id,
+                             const struct range *range, struct head_among *head, struct row_block *block)
 {
     struct buf key;
     enum status st = ST_OK;
@@ -472,13 +473,14 @@ out:
     return st;
 }
 
-enum status postgres_scan(struct op *op, struct snapshot *snapshot, struct range range, struct scan_limit limit,
-                          struct rows *rows)
+enum status postgres_scan(struct op *op, struct snapshot *snapshot, struct range range,
+                          struct scan_limit limit, struct rows *rows)
 {
     uint64_t id = key_bucket(range.from);
     enum sql sql = scan_of(&range);
     uint8_t bytes[3][8];
-    struct sql_param params[5] = { sql_number(bytes[0], id), bound_of(id, range.from), bound_of(id, range.to) };
+    struct sql_param params[5] = { sql_number(bytes[0], id), bound_of(id, range.from),
+                                   bound_of(id, range.to) };
     struct answer *answer = NULL;
     struct head_among head;
     struct row_block block;

@@ -47,7 +47,8 @@ static enum status take_steps(struct op *op, struct link *link, size_t version)
     while (sql_schema[known])
         known++;
     if (version > known)
-        TRY(op_fail(op, ST_UNAVAILABLE, "The database has schema version %zu. This program knows %zu.", version, known));
+        TRY(op_fail(op, ST_UNAVAILABLE, "The database has schema version %zu. This program knows %zu.",
+                    version, known));
     for (; version < known; version++) {
         snprintf(raise, sizeof(raise), "UPDATE orrery_schema SET version = %zu", version + 1);
         TRY(run(op, link, sql_schema[version], NULL));
@@ -66,7 +67,8 @@ enum status postgres_schema(struct op *op, struct link *link)
     TRY(run(op, link, "BEGIN", NULL));
     TRY(run(op, link, "SELECT pg_advisory_xact_lock(" LOCK_KEYS("schema") ")", NULL));
     TRY(run(op, link,
-            "CREATE TABLE IF NOT EXISTS orrery_schema (one boolean PRIMARY KEY CHECK (one), version int NOT NULL);"
+            "CREATE TABLE IF NOT EXISTS orrery_schema (one boolean PRIMARY KEY CHECK (one), version int NOT "
+            "NULL);"
             "INSERT INTO orrery_schema (one, version) VALUES (true, 0) ON CONFLICT DO NOTHING",
             NULL));
     TRY(read_version(op, link, &version));
@@ -82,7 +84,8 @@ out:
 static enum status take_lock(struct op *op, struct link *link)
 {
     enum link_end end = link_run(
-        link, "SET lock_timeout = '3s'; SELECT pg_advisory_lock(" LOCK_KEYS("owner") "); SET lock_timeout = '20s'",
+        link,
+        "SET lock_timeout = '3s'; SELECT pg_advisory_lock(" LOCK_KEYS("owner") "); SET lock_timeout = '20s'",
         NULL);
 
     if (end == LINK_REFUSED && strcmp(link_state(link), "55P03") == 0)
@@ -104,7 +107,8 @@ enum status postgres_own(struct op *op, struct postgres *postgres)
     generation = (uint64_t)answer_number(answer, 0, 0);
     if (postgres->generation && generation != postgres->generation) {
         atomic_store(&postgres->replaced, true);
-        TRY(op_fail(op, ST_UNAVAILABLE, "Another server has taken over the database. This one must be started anew."));
+        TRY(op_fail(op, ST_UNAVAILABLE,
+                    "Another server has taken over the database. This one must be started anew."));
     }
     postgres->generation = generation;
 out:

@@ -8,13 +8,14 @@
 
 #define HEAD_COLUMNS "lsn, ts, epoch, dropped, counter, documents, bytes"
 #define IN_RANGE "WHERE shard = $1 AND key >= $2 AND key < $3"
-#define ROW_BYTES "octet_length(key) + 6 + octet_length(value)" /* with the bucket's bytes, which the key lacks here */
+#define ROW_BYTES \
+    "octet_length(key) + 6 + octet_length(value)" /* with the bucket's bytes, which the key lacks here */
 
 /* Up to the first row that no longer fits in $5 bytes, that one included, and two rows whatever their size. */
-#define SCAN_BYTES(order)                                                                             \
-    "SELECT key, value FROM (SELECT key, value, sum(" ROW_BYTES ") OVER so_far AS upto,"              \
-    " row_number() OVER so_far AS nth FROM orrery_kv " IN_RANGE " WINDOW so_far AS (ORDER BY key" order \
-    " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) ORDER BY key" order " LIMIT $4) AS rows_of_range"  \
+#define SCAN_BYTES(order)                                                                                 \
+    "SELECT key, value FROM (SELECT key, value, sum(" ROW_BYTES ") OVER so_far AS upto,"                  \
+    " row_number() OVER so_far AS nth FROM orrery_kv " IN_RANGE " WINDOW so_far AS (ORDER BY key" order   \
+    " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) ORDER BY key" order " LIMIT $4) AS rows_of_range" \
     " WHERE nth <= 2 OR upto - (" ROW_BYTES ") <= $5"
 
 static const struct {
@@ -30,7 +31,8 @@ static const struct {
     [SQL_LOCK] = { "lock", "UPDATE orrery_head SET epoch = epoch WHERE shard = $1 RETURNING " HEAD_COLUMNS },
     [SQL_ADVANCE] = { "advance", "UPDATE orrery_head SET lsn = $2, ts = $3, counter = greatest(counter, $4),"
                                  " documents = $5, bytes = $6 WHERE shard = $1" },
-    [SQL_RESERVE] = { "reserve", "UPDATE orrery_head SET counter = counter + $2 WHERE shard = $1 RETURNING counter" },
+    [SQL_RESERVE] = { "reserve",
+                      "UPDATE orrery_head SET counter = counter + $2 WHERE shard = $1 RETURNING counter" },
     [SQL_DROP] = { "drop", "UPDATE orrery_head SET dropped = true, epoch = epoch + 1 WHERE shard = $1" },
     [SQL_DROP_ROWS] = { "drop_rows", "DELETE FROM orrery_kv WHERE shard = $1 AND key IN"
                                      " (SELECT key FROM orrery_kv WHERE shard = $1 ORDER BY key LIMIT $2)" },
@@ -39,12 +41,15 @@ static const struct {
                                " ORDER BY lsn DESC LIMIT $3" },
     [SQL_COMMIT_ROW] = { "commit_row", "INSERT INTO orrery_commit (shard, lsn, token, ts, scopes)"
                                        " VALUES ($1, $2, $3, $4, $5)" },
-    [SQL_COMMITS_TRIM] = { "commits_trim", "DELETE FROM orrery_commit WHERE shard = $1 AND lsn < $2 AND ts < $3" },
+    [SQL_COMMITS_TRIM] = { "commits_trim",
+                           "DELETE FROM orrery_commit WHERE shard = $1 AND lsn < $2 AND ts < $3" },
     [SQL_TOKEN] = { "token", "SELECT token FROM orrery_commit WHERE shard = $1 AND lsn = $2" },
     [SQL_GET] = { "get", "SELECT value FROM orrery_kv WHERE shard = $1 AND key = $2" },
-    [SQL_GET_MANY] = { "get_many", "SELECT key, value FROM orrery_kv WHERE shard = $1 AND key = ANY ($2::bytea[])" },
+    [SQL_GET_MANY] = { "get_many",
+                       "SELECT key, value FROM orrery_kv WHERE shard = $1 AND key = ANY ($2::bytea[])" },
     [SQL_SCAN] = { "scan", "SELECT key, value FROM orrery_kv " IN_RANGE " ORDER BY key LIMIT $4" },
-    [SQL_SCAN_BACK] = { "scan_back", "SELECT key, value FROM orrery_kv " IN_RANGE " ORDER BY key DESC LIMIT $4" },
+    [SQL_SCAN_BACK] = { "scan_back",
+                        "SELECT key, value FROM orrery_kv " IN_RANGE " ORDER BY key DESC LIMIT $4" },
     [SQL_SCAN_BYTES] = { "scan_bytes", SCAN_BYTES("") },
     [SQL_SCAN_BYTES_BACK] = { "scan_bytes_back", SCAN_BYTES(" DESC") },
     [SQL_DELETE] = { "delete", "DELETE FROM orrery_kv WHERE shard = $1 AND key = ANY ($2::bytea[])" },
@@ -65,8 +70,8 @@ static void write_put(size_t which)
     size_t used = (size_t)snprintf(text, PUT_TEXT_BYTES, "INSERT INTO orrery_kv (shard, key, value) VALUES ");
 
     for (size_t i = 0; i < put_rows[which]; i++)
-        used += (size_t)snprintf(text + used, PUT_TEXT_BYTES - used, "%s($1, $%zu, $%zu)", i ? ", " : "", 2 * i + 2,
-                                 2 * i + 3);
+        used += (size_t)snprintf(text + used, PUT_TEXT_BYTES - used, "%s($1, $%zu, $%zu)", i ? ", " : "",
+                                 2 * i + 2, 2 * i + 3);
     used += (size_t)snprintf(text + used, PUT_TEXT_BYTES - used,
                              " ON CONFLICT (shard, key) DO UPDATE SET value = excluded.value");
     assert(used < PUT_TEXT_BYTES);
@@ -115,7 +120,8 @@ const char *const sql_schema[] = {
     " PRIMARY KEY (shard, key));"
     "CREATE TABLE orrery_head (shard bigint PRIMARY KEY, lsn bigint NOT NULL DEFAULT 0,"
     " ts bigint NOT NULL DEFAULT 0, epoch bigint NOT NULL DEFAULT 0, dropped boolean NOT NULL DEFAULT false,"
-    " counter bigint NOT NULL DEFAULT 0, documents bigint NOT NULL DEFAULT 0, bytes bigint NOT NULL DEFAULT 0)"
+    " counter bigint NOT NULL DEFAULT 0, documents bigint NOT NULL DEFAULT 0, bytes bigint NOT NULL DEFAULT "
+    "0)"
     " WITH (fillfactor = 30);"
     "CREATE TABLE orrery_commit (shard bigint NOT NULL, lsn bigint NOT NULL, token bigint NOT NULL,"
     " ts bigint NOT NULL, scopes bytea NOT NULL, PRIMARY KEY (shard, lsn));"

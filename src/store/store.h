@@ -1,8 +1,8 @@
 /*
  * src/store/store.h - an ordered map from (bucket, bytes) to bytes, changed by whole batches.
  * There are kinds of store. The local one (local.c) has its data to itself: buckets in this process's memory, one
- * committer, and a backend for the bytes, memory.c (tests, simulation) or rocksdb.c. A shared one would have its data
- * in another process, beside other writers. A call's paragraph "Shared" says what such a store may answer, and what a
+ * committer, and a backend for the bytes, memory.c (tests, simulation) or rocksdb.c. The one in PostgreSQL (postgres.c)
+ * has its data in another process. A shared one has it there beside other writers. A call's paragraph "Shared" says what such a store may answer, and what a
  * caller may rely on with either kind. The suite in test/store/ runs unchanged over each kind, and counts round
  * trips. Keys are those of keys/keys.h, which begin with their bucket. docs/internals/shared-stores.md has the whole
  * contract.

@@ -54,8 +54,8 @@ static void begin_schema(struct fixture *f)
 
     snprintf(f->schema, sizeof(f->schema), "test_%u_%u", (unsigned)getpid(), ++made);
     run_sql("CREATE SCHEMA %s", f->schema);
-    snprintf(f->directory, sizeof(f->directory), "%s&options=-csearch_path%%3D%s", getenv("ORRERY_TEST_POSTGRES"),
-             f->schema);
+    snprintf(f->directory, sizeof(f->directory), "%s&options=-csearch_path%%3D%s",
+             getenv("ORRERY_TEST_POSTGRES"), f->schema);
 }
 
 static void end_schema(struct fixture *f)
@@ -150,7 +150,8 @@ void over_each_store(void (*body)(struct fixture *f), bool threads, bool packed)
     const char *only = getenv("ORRERY_TEST_STORE");
 
     for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
-        if (is_there(&makers[i]) && (packed || !makers[i].delta_bytes) && (!only || strstr(makers[i].name, only)))
+        if (is_there(&makers[i]) && (packed || !makers[i].delta_bytes) &&
+            (!only || strstr(makers[i].name, only)))
             over_one(&makers[i], body, threads);
 }
 
