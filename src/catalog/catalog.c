@@ -659,14 +659,25 @@ static enum status take_dropped(struct op *op, struct catalog *catalog, struct c
     return st;
 }
 
-static enum status remove_data(struct op *op, struct catalog *catalog, uint64_t number)
+/* Under the lock, as every change: a commit beside another one that fails would make that one look as if somebody met it. */
+static enum status forget_dropped(struct op *op, struct catalog *catalog, uint64_t number)
 {
     struct batch *batch = batch_new(op, CATALOG_BUCKET);
+    enum status st = change_lock(op, catalog);
+
+    batch_delete(batch, key_dropped(&op->arena, number));
+    if (st == ST_OK)
+        st = change_commit(op, catalog, batch, NULL);
+    change_unlock(catalog);
+    return st;
+}
+
+static enum status remove_data(struct op *op, struct catalog *catalog, uint64_t number)
+{
     enum status st;
 
     TRY(store_drop(op, catalog->store, bucket_make(number, 0)));
-    batch_delete(batch, key_dropped(&op->arena, number));
-    TRY(change_commit(op, catalog, batch, NULL));
+    TRY(forget_dropped(op, catalog, number));
     log_line(LOG_DEBUG, "removed the data of container %llu", (unsigned long long)number);
 out:
     return st;

@@ -47,6 +47,7 @@ enum status change_commit(struct op *op, struct catalog *catalog, struct batch *
     enum status st;
 
     assert(batch_bucket(batch) == CATALOG_BUCKET);
+    thread_assert_locked(&catalog->changing);
     st = store_commit(op, catalog->bucket, batch, &stamp);
     assert(st != ST_PENDING); /* a change waits for its commit */
     if (st == ST_OK && record)

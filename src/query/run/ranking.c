@@ -194,9 +194,9 @@ out:
 
 /* ---- orders ---- */
 
-static int compare_number(const struct ranked_row *a, const struct ranked_row *b)
+static int compare_tie(const struct ranked_row *a, const struct ranked_row *b)
 {
-    return a->number < b->number ? -1 : a->number > b->number;
+    return a->tie < b->tie ? -1 : a->tie > b->tie;
 }
 
 int ranking_compare(const struct ranking_part *part, size_t index, const struct ranked_row *a,
@@ -205,7 +205,7 @@ int ranking_compare(const struct ranking_part *part, size_t index, const struct 
     double x = a->score[index], y = b->score[index];
 
     if (x == y)
-        return compare_number(a, b);
+        return compare_tie(a, b);
     return (x > y) != part->turned ? -1 : 1;
 }
 
@@ -223,7 +223,7 @@ static int by_fused(const void *a, const void *b)
 
     if (x->fused != y->fused)
         return x->fused > y->fused ? -1 : 1;
-    return compare_number(x, y);
+    return compare_tie(x, y);
 }
 
 /* Rows in the order of `fused`; equal ones share a place. */

@@ -54,6 +54,7 @@ void ranking_score(const struct ranking *ranking, struct eval *eval, uint64_t nu
 /* A row of a ranking, with the scores behind it. */
 struct ranked_row {
     uint64_t number;
+    uint64_t tie; /* orders rows whose scores are equal, as the _rids of their items do */
     double fused;
     double score[];
 };
@@ -62,6 +63,6 @@ struct ranked_row {
 void ranking_fuse(const struct ranking *ranking, struct ranked_row **row, size_t count,
                   struct ranked_row **room);
 
-/* The order of one part: the best first, and equal ones in the order of their numbers. */
+/* The order of one part: the best first, and equal ones in the order of their ties. */
 int ranking_compare(const struct ranking_part *part, size_t index, const struct ranked_row *a,
                     const struct ranked_row *b);

@@ -106,6 +106,7 @@ static bool take_row(struct eval *eval, void *context)
     enum status st = ST_OK;
 
     ranked->next->number = cursor->item.number;
+    ranked->next->tie = fill_tie(ranked->fill, ranked->next->number);
     ranking_score(ranked->ranking, eval, ranked->next->number, ranked->next->score);
     arena_rewind(&eval->op->arena, mark);
     for (size_t i = 0; i < ranked->best_count && st == ST_OK; i++)
@@ -117,13 +118,16 @@ static bool take_row(struct eval *eval, void *context)
 
 /* Texts with a hit, the best on top. */
 struct heap {
+    const struct fill *fill;
     const struct scored_text **text;
     size_t count;
 };
 
-static bool is_better(const struct scored_text *a, const struct scored_text *b)
+static bool is_better(const struct heap *heap, const struct scored_text *a, const struct scored_text *b)
 {
-    return a->score != b->score ? a->score > b->score : a->number < b->number;
+    if (a->score != b->score)
+        return a->score > b->score;
+    return fill_tie(heap->fill, a->number) < fill_tie(heap->fill, b->number);
 }
 
 static void sink(struct heap *heap, size_t at)
@@ -131,8 +135,8 @@ static void sink(struct heap *heap, size_t at)
     const struct scored_text *text = heap->text[at];
 
     for (size_t kid; (kid = 2 * at + 1) < heap->count; at = kid) {
-        kid += kid + 1 < heap->count && is_better(heap->text[kid + 1], heap->text[kid]);
-        if (!is_better(heap->text[kid], text))
+        kid += kid + 1 < heap->count && is_better(heap, heap->text[kid + 1], heap->text[kid]);
+        if (!is_better(heap, heap->text[kid], text))
             break;
         heap->text[at] = heap->text[kid];
     }
@@ -183,6 +187,7 @@ static enum status take_scored(struct taking *taking, struct eval *eval)
     struct ranked *ranked = taking->ranked;
 
     ranked->next->number = ranked->fill->cursor->item.number;
+    ranked->next->tie = fill_tie(ranked->fill, ranked->next->number);
     ranking_score(ranked->ranking, eval, ranked->next->number, ranked->next->score);
     return keep(ranked, taking->best);
 }
@@ -223,7 +228,7 @@ out:
     return st;
 }
 
-/* Behind those with a hit: those without, and those without a text, each in the order of their numbers. */
+/* Behind those with a hit: those without, and those without a text. By number the first of them suffice; else all are seen. */
 static bool take_rest(struct eval *eval, void *context)
 {
     struct taking *taking = context;
@@ -234,6 +239,8 @@ static bool take_rest(struct eval *eval, void *context)
     if (postings_find(part, cursor->item.number))
         return true;
     seen = eval_expr(eval, part->call->kid[0]).kind == JSON_STRING ? &taking->zeros : &taking->nones;
+    if (taking->ranked->fill->by_creation)
+        return cursor_goes_on(cursor, take_scored(taking, eval));
     if (*seen >= taking->wanted)
         return true;
     ++*seen;
@@ -245,7 +252,7 @@ static enum status take_best(struct ranked *ranked, struct best *best, struct qu
 {
     struct taking taking = { .ranked = ranked, .best = best, .wanted = wanted };
     struct cursor *cursor = ranked->fill->cursor;
-    struct heap heap = { 0 };
+    struct heap heap = { .fill = ranked->fill };
     bool ended;
     enum status st;
 
