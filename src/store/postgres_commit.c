@@ -429,6 +429,8 @@ static void settle_mutations(struct transaction *txn)
 {
     size_t kept = 0;
 
+    if (txn->mutation_count == 0) /* a batch may be empty, and is a commit nevertheless */
+        return;
     qsort(txn->mutations, txn->mutation_count, sizeof(*txn->mutations), by_key_then_order);
     for (size_t i = 0; i < txn->mutation_count; i++) {
         bool is_last = i + 1 == txn->mutation_count ||
