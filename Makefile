@@ -7,9 +7,9 @@ NINJA  := ninja --quiet
 ARM64  := -DCMAKE_TOOLCHAIN_FILE=tools/arm64.cmake -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O2 -DORRERY_ROCKSDB=OFF -DORRERY_POSTGRES=OFF
 T      ?=
 PREFIX ?= /usr/local
-GROUPS := build test check bench arm64
+GROUPS := build test check bench arm64 packages
 
-.PHONY: all run install test check bench soak fuzz test-sdks test-arm64 format clean build asan tsan $(GROUPS:%=deps-%)
+.PHONY: all run install test check bench soak fuzz test-sdks test-arm64 deb image tarball tarball-arm64 test-packages format clean build asan tsan $(GROUPS:%=deps-%)
 
 all: build
 
@@ -44,6 +44,25 @@ test-sdks: deps-test build
 test-arm64: deps-arm64
 	@cmake -G Ninja $(ARM64) -S . -B $(BUILD)/arm64 > /dev/null && $(NINJA) -C $(BUILD)/arm64
 	@tools/run-tests --arm64 $(T)
+
+# packaging/README.md: Debian packages, an OCI image, an archive with everything it needs. They go below build/.
+deb: deps-packages
+	@packaging/build-deb
+	@lintian --fail-on error,warning $(BUILD)/deb/*.changes
+
+image: build
+	@packaging/build-image
+
+tarball: build
+	@packaging/build-tarball
+
+tarball-arm64: deps-arm64
+	@cmake -G Ninja $(ARM64) -S . -B $(BUILD)/arm64 > /dev/null && $(NINJA) -C $(BUILD)/arm64 orrery
+	@packaging/build-tarball --build $(BUILD)/arm64 --architecture arm64
+
+# As root: they are installed in a fresh Debian 12, started, upgraded and purged.
+test-packages: deb image tarball
+	@packaging/test $(T)
 
 soak: deps-test build asan tsan
 	@tools/soak

@@ -20,6 +20,7 @@
 enum {
     KEY_BYTES_MAX = 256,               /* of an account's key */
     IDLE_HANDLES_MAX = 16,             /* kept for the next calls */
+    KEPT_HANDLES_MAX = 32,             /* of calls that wait, of all clients with one share */
     BODY_BYTES_MAX = 1 << 28,          /* of an answer: more is no answer of this service */
     HEAD_BYTES_MAX = 1 << 20,          /* of its headers */
     SUB_STATUS_OTHER_CONTAINER = 1024, /* of the same name as the one that was meant */
@@ -46,13 +47,25 @@ struct known;
 struct bulk;
 struct registered; /* resolvers, by database: resolver files own this */
 
-/* What several clients may know together. All of it is behind the lock; what is handed out is a copy, or counted. */
+/* Has its connections; one call at a time uses it. */
+struct kept_handle {
+    CURL *easy;
+    uint64_t owner; /* the number of the client whose settings it has */
+};
+
+/*
+ * What several clients may have together. All of it is behind the lock; what is handed out is a copy, or counted, or taken out
+ * until it is given back.
+ */
 struct orrery_share {
     _Atomic int references;
     pthread_mutex_t lock;
     struct session *sessions;
     struct definition *definitions;
     struct known *known;
+    struct kept_handle
+        kept[KEPT_HANDLES_MAX]; /* transport.c's, the one that was used last behind the others */
+    size_t kept_count;
 };
 
 struct orrery_client {
@@ -81,7 +94,7 @@ struct orrery_client {
     int64_t timer_ms; /* when the transport (libcurl) wants to be called, on the monotonic clock; -1: not */
     CURL *idle[IDLE_HANDLES_MAX];
     size_t idle_count;
-    CURL *waiting;      /* of calls that wait */
+    uint64_t number;    /* no other client of the process has it, or had it */
     struct call *calls; /* that are under way */
     struct call *ended; /* and those that somebody must be told of, in the order of their ends */
     struct bulk *bulks; /* that nobody waits for */
@@ -240,6 +253,7 @@ extern const struct transport
 
 orrery_status transport_open(orrery_client *client, const orrery_settings *settings);
 void transport_close(orrery_client *client);
+void transport_free_kept(orrery_share *share);
 orrery_status transport_send(struct call *call);
 orrery_status transport_perform(struct call *call);
 void transport_cancel(struct call *call);

@@ -11,7 +11,7 @@ struct segments {
 
 /* clang-format off */
 static const char *const kinds[] = {
-    "dbs", "colls", "docs", "attachments", "pkranges", "offers", "conflicts",
+    "dbs", "colls", "docs", "attachments", "pkranges", "offers", "conflicts", "_orrery",
 #define KIND(type, path, name, below, mark, collective, adds, flags, properties) path,
 #include "keys/kinds.def"
 #undef KIND

@@ -1,6 +1,6 @@
 /*
- * client/share.c - what clients may know together: sessions, definitions of containers, their ranges, plans of queries. A client
- * that was given no share has one of its own.
+ * client/share.c - what clients may have together: sessions, definitions of containers, their ranges, plans of queries, connections.
+ * A client that was given no share has one of its own.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -32,6 +32,7 @@ void orrery_share_free(orrery_share *share)
 {
     if (!share || atomic_fetch_sub(&share->references, 1) > 1)
         return;
+    transport_free_kept(share);
     session_free(share);
     definition_free(share);
     known_free(share);

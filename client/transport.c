@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "client.h"
@@ -84,8 +85,10 @@ static orrery_status open_multi(orrery_client *client)
 
 static orrery_status open_http(orrery_client *client, const orrery_settings *settings)
 {
+    static _Atomic uint64_t clients;
     orrery_status status = open_multi(client);
 
+    client->number = ++clients;
     (void)settings;                       /* each handle takes them from the client */
     if (curl_ready == CURLE_NOT_BUILT_IN) /* embedded/curl.c found none */
         return client_fail(client, ORRERY_EUNSUPPORTED,
@@ -97,8 +100,6 @@ static void close_http(orrery_client *client)
 {
     while (client->idle_count > 0)
         curl_easy_cleanup(client->idle[--client->idle_count]);
-    if (client->waiting)
-        curl_easy_cleanup(client->waiting);
     if (client->multi)
         curl_multi_cleanup(client->multi);
 }
@@ -156,12 +157,8 @@ static int about_to_send(void *user, char *server_ip, char *own_ip, int server_p
 }
 
 /* What is the same for all requests of a client. */
-static CURL *new_handle(const orrery_client *client)
+static void set_handle(const orrery_client *client, CURL *easy)
 {
-    CURL *easy = curl_easy_init();
-
-    if (!easy)
-        return NULL;
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
@@ -180,6 +177,14 @@ static CURL *new_handle(const orrery_client *client)
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
     }
+}
+
+static CURL *new_handle(const orrery_client *client)
+{
+    CURL *easy = curl_easy_init();
+
+    if (easy)
+        set_handle(client, easy);
     return easy;
 }
 
@@ -276,7 +281,53 @@ static orrery_status send_http(struct call *call)
     return ORRERY_ENOMEM;
 }
 
-/* Calls that wait have a handle, and so a connection, of their own: without the loop, a request costs a tenth less. */
+/*
+ * A handle that another client had has that one's settings, which may trust another certificate or none. It keeps its
+ * connections: libcurl uses one again only where it was made with the settings of now.
+ */
+static CURL *take_kept(const orrery_client *client)
+{
+    orrery_share *share = client->share;
+    struct kept_handle kept = { 0 };
+
+    share_lock(client);
+    if (share->kept_count > 0)
+        kept = share->kept[--share->kept_count];
+    share_unlock(client);
+    if (!kept.easy)
+        return new_handle(client);
+    if (kept.owner != client->number) {
+        curl_easy_reset(kept.easy);
+        set_handle(client, kept.easy);
+    }
+    return kept.easy;
+}
+
+static void keep(const orrery_client *client, CURL *easy)
+{
+    orrery_share *share = client->share;
+    bool has_room;
+
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, NULL); /* which ends with the call */
+    share_lock(client);
+    has_room = share->kept_count < KEPT_HANDLES_MAX;
+    if (has_room)
+        share->kept[share->kept_count++] = (struct kept_handle){ easy, client->number };
+    share_unlock(client);
+    if (!has_room)
+        curl_easy_cleanup(easy);
+}
+
+void transport_free_kept(orrery_share *share)
+{
+    while (share->kept_count > 0)
+        curl_easy_cleanup(share->kept[--share->kept_count].easy);
+}
+
+/*
+ * Calls that wait have a handle, and so a connection, to themselves: without the loop, a request costs a tenth less. Clients
+ * with one share take turns with them.
+ */
 static orrery_status perform_http(struct call *call)
 {
     orrery_client *client = call->client;
@@ -286,11 +337,12 @@ static orrery_status perform_http(struct call *call)
     if (!sign_request(client, call) || !list_lines(call))
         return ORRERY_ENOMEM;
     call->curl_error[0] = '\0';
-    if (!client->waiting && !(client->waiting = new_handle(client)))
+    call->easy = take_kept(client);
+    if (!call->easy)
         return ORRERY_ENOMEM;
-    call->easy = client->waiting;
     code = prepare(call) ? curl_easy_perform(call->easy) : CURLE_OUT_OF_MEMORY;
     curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &http);
+    keep(client, call->easy);
     call->easy = NULL;
     call->response->http = (int)http;
     call_attempt_ended(call, code);

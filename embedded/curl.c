@@ -19,6 +19,7 @@
     FUNCTION(curl_easy_setopt)         \
     FUNCTION(curl_easy_getinfo)        \
     FUNCTION(curl_easy_perform)        \
+    FUNCTION(curl_easy_reset)          \
     FUNCTION(curl_easy_cleanup)        \
     FUNCTION(curl_easy_strerror)       \
     FUNCTION(curl_multi_init)          \
@@ -96,6 +97,11 @@ CURLMcode curl_multi_setopt(CURLM *multi, CURLMoption option, ...)
 CURLcode curl_easy_perform(CURL *handle)
 {
     return curl.curl_easy_perform(handle);
+}
+
+void curl_easy_reset(CURL *handle)
+{
+    curl.curl_easy_reset(handle);
 }
 
 void curl_easy_cleanup(CURL *handle)

@@ -188,7 +188,7 @@ static void handle_whole(struct errand *errand)
     assert(st == ST_OK); /* failures are answers */
 }
 
-static void wait_for_commit(struct errand *errand)
+static void wait_for_resume(struct errand *errand)
 {
     while (sem_wait(&errand->committed) != 0)
         assert(errno == EINTR);
@@ -203,11 +203,8 @@ void errand_run(struct errand *errand)
     assert(errand->state == ERRAND_HERE);
     errand->is_waited_for = true;
     if (!is_too_large(errand)) {
-        st = handle(errand);
-        if (st == ST_PENDING) {
-            wait_for_commit(errand);
-            st = handle(errand);
-        }
+        for (st = handle(errand); st == ST_PENDING; st = handle(errand)) /* at the gate, and for its commit */
+            wait_for_resume(errand);
         if (st == ST_WOULD_BLOCK)
             handle_whole(errand);
     }

@@ -25,6 +25,7 @@
 #include "main/keyfile.h"
 #include "main/listener.h"
 #include "main/memory.h"
+#include "main/snapshots.h"
 
 struct held {
     struct held *next;
@@ -186,7 +187,10 @@ static enum status open_parts(struct held *held)
                                                        .auth = held->auth,
                                                        .trusts_all = true,
                                                        .backup = held->settings.data ? engine_backup : NULL,
-                                                       .backup_context = held->engine });
+                                                       .backup_context = held->engine,
+                                                       .gate = engine_gate(held->engine),
+                                                       .snapshots = &engine_snapshots,
+                                                       .snapshots_context = held->engine });
     TRY(start_keeper(op, held));
 out:
     return st;

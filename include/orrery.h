@@ -112,9 +112,10 @@ typedef struct orrery_client orrery_client;
 typedef struct orrery_response orrery_response;
 
 /*
- * What clients of one account may know together, whichever threads they are used by: session tokens, so that each reads what
- * the others wrote; definitions and ranges of containers; plans of queries. Each client has its own connections. Free the
- * share at any time: it lives as long as a client that has it.
+ * What clients of one account may have together, whichever threads they are used by: session tokens, so that each reads what
+ * the others wrote; definitions and ranges of containers; plans of queries; and the connections of calls that wait, of which
+ * there are as many as such calls at a time, whoever makes them, and which a client leaves to the next. Calls that do not wait,
+ * and Direct mode, have each client's own. Free the share at any time: it lives as long as a client that has it.
  */
 typedef struct orrery_share orrery_share;
 
@@ -459,6 +460,9 @@ orrery_key orrery_key_tuple(const orrery_key *parts, size_t count);
  *     orrery_create(client, "dbs/shop/colls/orders/sprocs", script, ORRERY_TEXT, NULL, NULL);
  *     orrery_read(client, "dbs/shop", NULL, &response);
  *     orrery_delete(client, "dbs/shop", NULL, NULL);
+ *
+ * What Orrery has beside the protocol is posted likewise: "_orrery/advise", "_orrery/split".
+ *     orrery_create(client, "_orrery/advise", "{\"of\":\"dbs/shop\"}", ORRERY_TEXT, NULL, &response);
  *
  * Wherever a call has `orrery_response **response`, NULL is welcome.
  */

@@ -54,6 +54,11 @@ size_t account_share(const struct account *account, enum holder holder)
     return shared_bytes(account) / 100 * holders[holder].percent;
 }
 
+size_t account_kept(const struct account *account)
+{
+    return account->limit_bytes == 0 ? SIZE_MAX : kept_bytes(shared_bytes(account));
+}
+
 static void add(struct account *account, enum holder holder, size_t bytes)
 {
     atomic_fetch_add_explicit(&account->held_bytes[holder], bytes, memory_order_relaxed);
@@ -69,11 +74,11 @@ static void take_off(struct account *account, enum holder holder, size_t bytes)
     assert(used >= bytes);
 }
 
-/* Asked when the bytes are counted already: of two that ask at once, one or both are refused, and never none. */
-static bool is_over(const struct account *account, const struct claim *claim, size_t bytes)
+/* With so much more than is counted. */
+static bool is_over(const struct account *account, const struct claim *claim, size_t bytes, size_t more)
 {
-    size_t used = atomic_load_explicit(&account->used_bytes, memory_order_relaxed);
-    size_t held = atomic_load_explicit(&account->held_bytes[claim->holder], memory_order_relaxed);
+    size_t used = atomic_load_explicit(&account->used_bytes, memory_order_relaxed) + more;
+    size_t held = atomic_load_explicit(&account->held_bytes[claim->holder], memory_order_relaxed) + more;
 
     if (account->limit_bytes == 0)
         return false;
@@ -83,6 +88,11 @@ static bool is_over(const struct account *account, const struct claim *claim, si
            held > account_share(account, claim->holder);
 }
 
+bool claim_may_have(const struct claim *claim, size_t bytes)
+{
+    return !claim->account || !is_over(claim->account, claim, bytes, bytes);
+}
+
 bool claim_more(struct claim *claim, size_t bytes)
 {
     struct account *account = claim->account;
@@ -90,8 +100,9 @@ bool claim_more(struct claim *claim, size_t bytes)
     if (account && claim->is_owed) {
         add(account, claim->holder, bytes);
     } else if (account) {
-        add(account, claim->holder, bytes);
-        if (is_over(account, claim, bytes)) {
+        add(account, claim->holder,
+            bytes); /* first: of two that ask at once one or both are refused, and never none */
+        if (is_over(account, claim, bytes, 0)) {
             take_off(account, claim->holder, bytes);
             atomic_fetch_add_explicit(&account->refused[claim->holder], 1, memory_order_relaxed);
             claim->refused = true;

@@ -38,6 +38,9 @@ const char *holder_name(enum holder holder);
 /* What all of that kind may have together, small claims aside. SIZE_MAX where there is no limit. */
 size_t account_share(const struct account *account, enum holder holder);
 
+/* The part that is kept for small claims; SIZE_MAX where there is no limit. */
+size_t account_kept(const struct account *account);
+
 enum {
     CLAIM_SMALL_BYTES = 1024 * 1024
 }; /* what a claim may have of the part that is kept: a small query takes half of it */
@@ -53,6 +56,9 @@ struct claim {
 
 /* False when there is no room: nothing has changed then but `refused`. */
 bool claim_more(struct claim *claim, size_t bytes);
+
+/* Whether claim_more() would grant it at this moment. */
+bool claim_may_have(const struct claim *claim, size_t bytes);
 
 /* For what cannot fail, and for what is taken already. */
 void claim_anyway(struct claim *claim, size_t bytes);

@@ -37,14 +37,25 @@ static bool take_from_account(const struct arena *arena, size_t bytes, bool anyw
     return true;
 }
 
-/* As large as the arena has grown, unless there is no more memory than is needed. */
-static size_t chunk_size(const struct arena *arena, size_t bytes)
+static size_t no_less(size_t size, size_t bytes)
+{
+    return size < bytes ? bytes : size;
+}
+
+/*
+ * As large as the arena has grown, unless there is no more memory than is needed. What is not refused takes no more than it
+ * needs where all else would be.
+ */
+static size_t chunk_size(const struct arena *arena, size_t bytes, bool anyway)
 {
     size_t size = arena->newest && !reserve_is_broken() ? 2 * arena->newest->size_bytes : CHUNK_BYTES_FIRST;
 
     if (size > CHUNK_BYTES_MAX)
         size = CHUNK_BYTES_MAX;
-    return size < bytes ? bytes : size;
+    if (anyway && size > CHUNK_BYTES_FIRST && arena->claim &&
+        !claim_may_have(arena->claim, no_less(size, bytes)))
+        size = CHUNK_BYTES_FIRST;
+    return no_less(size, bytes);
 }
 
 /* Of two that cannot be refused one is an answer to what is done already. */
@@ -78,7 +89,7 @@ static void give_back_to_account(const struct arena *arena, size_t bytes)
 
 static bool add_chunk(struct arena *arena, size_t bytes, bool anyway)
 {
-    size_t size = chunk_size(arena, bytes);
+    size_t size = chunk_size(arena, bytes, anyway);
     struct arena_chunk *chunk;
 
     if (!take_from_account(arena, size, anyway))

@@ -315,3 +315,57 @@ bool http_date_parse(struct slice date, int64_t *ms)
     *ms = 1000 * (days_from_civil(civil) * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second);
     return true;
 }
+
+/* ---- JSON strings ---- */
+
+/* How many bytes the letter has that begins here, in UTF-8; 0: none does. */
+static size_t letter_bytes(struct slice text)
+{
+    unsigned char first = (unsigned char)text.data[0];
+    size_t size = first < 0x80                    ? 1
+                  : first >= 0xc2 && first < 0xe0 ? 2
+                  : first >= 0xe0 && first < 0xf0 ? 3
+                                                  : 4;
+    unsigned char second = size > 1 && text.size > 1 ? (unsigned char)text.data[1] : 0;
+
+    if (size > text.size || (size == 4 && (first < 0xf0 || first > 0xf4)))
+        return 0;
+    for (size_t i = 1; i < size; i++)
+        if (((unsigned char)text.data[i] & 0xc0) != 0x80)
+            return 0;
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || /* overlong, and surrogates */
+        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+        return 0;
+    return size;
+}
+
+size_t quoted_write(char *to, size_t room, struct slice text)
+{
+    size_t size = 0;
+
+    while (text.size && room - size >= QUOTED_BYTES_MAX) {
+        size_t letter = letter_bytes(text);
+        unsigned char byte = (unsigned char)text.data[0];
+
+        if (letter == 0) {
+            memcpy(to + size, "\xef\xbf\xbd", 3);
+            size += 3;
+            letter = 1;
+        } else if (byte == '"' || byte == '\\') {
+            to[size++] = '\\';
+            to[size++] = (char)byte;
+        } else if (byte < 0x20) {
+            static const char digits[] = "0123456789abcdef";
+
+            memcpy(to + size, "\\u00", 4);
+            to[size + 4] = digits[byte >> 4];
+            to[size + 5] = digits[byte & 15];
+            size += 6;
+        } else {
+            memcpy(to + size, text.data, letter);
+            size += letter;
+        }
+        text = slice_after(text, letter);
+    }
+    return size;
+}

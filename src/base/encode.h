@@ -27,3 +27,10 @@ enum { HTTP_DATE_SIZE = 29 };
 /* "Thu, 27 Apr 2017 00:51:12 GMT" */
 void http_date_format(int64_t ms, char date[HTTP_DATE_SIZE + 1]);
 bool http_date_parse(struct slice date, int64_t *ms);
+
+/*
+ * The text as it stands between the quotes of a JSON string. What is no UTF-8 becomes U+FFFD. As much as there is room for: a
+ * byte takes six at most. How many bytes were written.
+ */
+enum { QUOTED_BYTES_MAX = 6 };
+size_t quoted_write(char *to, size_t room, struct slice text);

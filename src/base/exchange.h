@@ -67,7 +67,7 @@ struct exchange {
  * means that nothing has happened yet, and that it must be called once more with op.may_block
  * true: by a pool thread, or with `refused` set when none will run it, for it to clean up and
  * say so. ST_PENDING means that op.resume() will be called, by any thread, after which it must be called once more as
- * it was first, with `resumed` set. Every other outcome, failures included, has been written into the answer, and is ST_OK.
+ * it was first, with `resumed` set; that may come twice. Every other outcome, failures included, has been written into the answer, and is ST_OK.
  */
 typedef enum status exchange_handler(void *context, struct exchange *exchange);
 

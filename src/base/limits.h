@@ -129,6 +129,9 @@ enum {
     HTTP_PROGRESS_BYTES = 16 * 1024, /* to be sent, or taken of an answer, in half of the next */
     HTTP_REQUEST_MS = 30 * 1000,     /* from a request's first byte to its last */
     HTTP_DRAIN_MS = 4 * 1000,
+    OTLP_BUFFER_BYTES = 1024 * 1024, /* of spans that wait for being sent; there are two */
+    OTLP_TIMEOUT_MS = 2 * 1000,      /* of each step of sending them */
+    OTLP_LINGER_S = 1,               /* when the server stops */
     HTTP_QUIET_MS =
         500, /* what a client says nothing for, before it loses a connection that it cannot be told to leave */
 
@@ -160,6 +163,10 @@ enum {
     POOL_SLOW_MS = 4,    /* of a processor's time, after which what a thread does gives way to all others */
     POOL_SLOW_NICE = 10, /* a tenth of what a loop gets of a core that both want */
     POOL_SLOW_QUEUE_MAX = 1000, /* beyond it they are answered 429 */
+    POOL_WAITING_BYTES =
+        32 * 1024, /* that a request takes while it waits: its head, and what it began with */
+    POOL_WAITING_PART =
+        4, /* and of what the account keeps for small requests, all such of a class have one part in so many */
     POOL_SCRIPT_THREADS_MAX =
         2 * SCRIPT_CHILDREN_MAX, /* scripts, and writes with triggers: half of them wait for a child */
     POOL_SCRIPT_QUEUE_MAX = 1000,

@@ -4,15 +4,19 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/encode.h"
 #include "base/log.h"
 
 enum { TEXT_BYTES_MAX = 960 };
 
 static void write_line(void *context, enum log_level level, const char *text);
 
+static const char *const level_names[] = { "error", "warn", "info", "debug" };
 static _Atomic(enum log_level) most_detailed = LOG_INFO;
+static atomic_bool writes_json;
 static pthread_mutex_t mutex =
     PTHREAD_MUTEX_INITIALIZER; /* guards the two below, and is held while a line is told */
 static log_sink *sink = write_line;
@@ -21,6 +25,11 @@ static void *sink_context;
 void log_set_level(enum log_level level)
 {
     atomic_store_explicit(&most_detailed, level, memory_order_relaxed);
+}
+
+void log_set_json(bool is_json)
+{
+    atomic_store_explicit(&writes_json, is_json, memory_order_relaxed);
 }
 
 void log_set_sink(log_sink *to, void *context)
@@ -55,9 +64,8 @@ static size_t show(char *line, size_t size, size_t capacity, const char *text)
     return size;
 }
 
-static size_t show_time(char *line, size_t capacity, enum log_level level)
+static size_t show_time(char *line, size_t capacity)
 {
-    static const char *const names[] = { "error", "warn", "info", "debug" };
     struct timespec now;
     struct tm utc;
     size_t size;
@@ -65,36 +73,76 @@ static size_t show_time(char *line, size_t capacity, enum log_level level)
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &utc);
     size = strftime(line, capacity, "%Y-%m-%dT%H:%M:%S", &utc);
-    return size +
-           (size_t)snprintf(line + size, capacity - size, ".%03ldZ %s ", now.tv_nsec / 1000000, names[level]);
+    return size + (size_t)snprintf(line + size, capacity - size, ".%03ldZ", now.tv_nsec / 1000000);
+}
+
+/* One write, whatever there is of it. */
+static void write_json(enum log_level level, const char *text, struct slice fields)
+{
+    char head[64] = "{\"time\":\"", message[TEXT_BYTES_MAX * 2], rest[] = "}\n";
+    size_t head_size = strlen(head), message_size;
+    struct iovec piece[4];
+
+    head_size += show_time(head + head_size, 32);
+    head_size += (size_t)snprintf(head + head_size, sizeof(head) - head_size, "\",\"level\":\"%s\"",
+                                  level_names[level]);
+    message_size = (size_t)snprintf(message, sizeof(message), ",\"message\":\"");
+    message_size += quoted_write(message + message_size, sizeof(message) - message_size - 2, slice_of(text));
+    message[message_size++] = '"';
+    if (fields.size)
+        message[message_size++] = ',';
+    piece[0] = (struct iovec){ head, head_size };
+    piece[1] = (struct iovec){ message, message_size };
+    piece[2] = (struct iovec){ (char *)fields.data, fields.size };
+    piece[3] = (struct iovec){ rest, 2 };
+    if (writev(STDERR_FILENO, piece, 4) < 0)
+        return; /* as below */
 }
 
 static void write_line(void *context, enum log_level level, const char *text)
 {
     char line[TEXT_BYTES_MAX + 64];
-    size_t size = show_time(line, sizeof(line), level);
+    size_t size = show_time(line, sizeof(line));
 
     (void)context;
-    size += (size_t)snprintf(line + size, sizeof(line) - size, "%s\n", text);
+    size += (size_t)snprintf(line + size, sizeof(line) - size, " %s %s\n", level_names[level], text);
     if (write(STDERR_FILENO, line, size) < 0)
         return; /* nobody is listening: there is nowhere left to say so */
 }
 
-void log_line(enum log_level level, const char *fmt, ...)
+__attribute__((format(printf, 3, 0))) static void tell(enum log_level level, struct slice fields,
+                                                       const char *fmt, va_list args)
 {
     char text[TEXT_BYTES_MAX], line[TEXT_BYTES_MAX];
-    va_list args;
 
     if (level > atomic_load_explicit(&most_detailed, memory_order_relaxed))
         return;
-    va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
     line[show(line, 0, sizeof(line) - 1, text)] = '\0';
     pthread_mutex_lock(&mutex);
-    if (sink)
+    if (sink == write_line && atomic_load_explicit(&writes_json, memory_order_relaxed))
+        write_json(level, line, fields);
+    else if (sink)
         sink(sink_context, level, line);
     pthread_mutex_unlock(&mutex);
+}
+
+void log_line(enum log_level level, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    tell(level, slice_make("", 0), fmt, args);
+    va_end(args);
+}
+
+void log_event(enum log_level level, struct slice fields, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    tell(level, fields, fmt, args);
+    va_end(args);
 }
 
 struct log_quote log_quote(struct slice text)

@@ -768,6 +768,7 @@ void catalog_close(struct catalog *catalog)
     if (!catalog)
         return;
     catalog_forget(catalog);
+    claim_less(&catalog->claim, catalog->claim.bytes); /* the account may outlive it */
     while (catalog->dropped) {
         struct container *container = catalog->dropped;
 

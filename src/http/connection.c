@@ -167,6 +167,7 @@ static enum wait answer(struct connection *c)
 /* The request will not be read to its end, so nothing after it can be read either. */
 static enum wait refuse(struct connection *c, enum status why, const char *message)
 {
+    c->job->exchange.request.target = parser_target(&c->job->parser, &c->input);
     job_write_error(c->job, why, message);
     c->last = c->lingers = true;
     return answer(c);
@@ -471,7 +472,7 @@ static bool keep_answer(struct connection *c)
     memcpy(mempcpy(job->kept, job->out[0].data, job->out[0].size), job->out[1].data, job->out[1].size);
     job->out[0] = slice_make(job->kept, left);
     job->out[1] = slice_of("");
-    arena_reset(&job->exchange.op.arena);
+    arena_free(&job->exchange.op.arena);
     if (!input_has_more(&c->input))
         connection_release(c, &c->input);
     return true;

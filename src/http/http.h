@@ -17,6 +17,8 @@ struct session_kind;
 struct http_options {
     const char *const *listen; /* "ADDR:PORT", "[::1]:8081", "localhost:0" (every address of the name) */
     size_t listen_count;
+    const char *const *optional; /* likewise; where somebody else listens, the log says so and it goes on */
+    size_t optional_count;
     const char *tls_cert_file, *tls_key_file; /* PEM; NULL for http only */
     bool tls_only; /* plain http is refused, but for those who have our own address */
     size_t loops;  /* 0: one per core */

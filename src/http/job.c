@@ -25,14 +25,19 @@ static void free_job(struct job *job)
     free(job);
 }
 
-void job_reset_answer(struct job *job)
+static void reset_answer(struct exchange *exchange)
 {
-    struct answer *answer = &job->exchange.answer;
+    struct answer *answer = &exchange->answer;
 
     answer->status = 0;
-    buf_init(&answer->head, &job->exchange.op.arena);
-    buf_init(&answer->body, &job->exchange.op.arena);
+    buf_init(&answer->head, &exchange->op.arena);
+    buf_init(&answer->body, &exchange->op.arena);
     answer->body.moves = true;
+}
+
+void job_reset_answer(struct job *job)
+{
+    reset_answer(&job->exchange);
 }
 
 struct job *job_take(struct loop *loop)
@@ -96,6 +101,27 @@ static void handle_again(struct job *job)
     assert(st == ST_OK); /* failures are answers */
 }
 
+void job_keep_answer_alone(struct exchange *exchange)
+{
+    enum { SMALL_BYTES = 4096, MUCH_BYTES = 32 * 1024 };
+    struct arena *arena = &exchange->op.arena;
+    struct answer *answer = &exchange->answer;
+    size_t head_bytes = answer->head.size, body_bytes = answer->body.size;
+    int status = answer->status;
+    char copy[SMALL_BYTES];
+
+    if (head_bytes + body_bytes > sizeof(copy) || arena->used_bytes < MUCH_BYTES)
+        return;
+    memcpy(copy, buf_as_slice(&answer->head).data, head_bytes);
+    memcpy(copy + head_bytes, buf_as_slice(&answer->body).data, body_bytes);
+    arena_reset(arena);
+    exchange->op.claim.is_owed = true; /* it was there, and is to be told */
+    reset_answer(exchange);
+    answer->status = status;
+    buf_append(&answer->head, copy, head_bytes);
+    buf_append(&answer->body, copy + head_bytes, body_bytes);
+}
+
 static void run_on_pool(struct pool_task *task)
 {
     struct job *job = (struct job *)((char *)task - offsetof(struct job, task));
@@ -103,6 +129,7 @@ static void run_on_pool(struct pool_task *task)
     assert(job->away);
     assert(job->exchange.op.may_block);
     handle_again(job);
+    job_keep_answer_alone(&job->exchange);
     loop_return(job);
 }
 
@@ -141,7 +168,8 @@ bool job_admit(struct job *job)
     return job->admitted;
 }
 
-enum served job_serve(struct job *job)
+/* One call of the handler by the loop's thread. */
+static enum served call_handler(struct job *job)
 {
     struct loop *loop = job->connection->loop;
     const struct http_options *options = &loop->server->options;
@@ -150,7 +178,6 @@ enum served job_serve(struct job *job)
 
     assert(counted); /* it is closed when the loops' threads have ended */
     assert(!job->away);
-    count(&loop->counts.requests, 1);
     st = options->handler(options->context, &job->exchange);
     if (st == ST_PENDING) { /* it may have been given back already; the loop takes it up in its turn */
         job->away = true;
@@ -161,19 +188,19 @@ enum served job_serve(struct job *job)
     return st == ST_OK ? SERVED : submit(job);
 }
 
-/* The handler goes on after its wait. */
+enum served job_serve(struct job *job)
+{
+    count(&job->connection->loop->counts.requests, 1);
+    return call_handler(job);
+}
+
+/* The handler goes on after a wait: for the router's gate, or for a commit. */
 static enum served go_on(struct job *job)
 {
-    const struct http_options *options = &job->connection->loop->server->options;
-    enum status st;
-
-    assert(!job->exchange.resumed); /* it waits for one commit */
     job->goes_on = false;
     job_reset_answer(job);
     job->exchange.resumed = true;
-    st = options->handler(options->context, &job->exchange);
-    assert(st == ST_OK || st == ST_WOULD_BLOCK);
-    return st == ST_OK ? SERVED : submit(job);
+    return call_handler(job);
 }
 
 enum served job_take_back(struct job *job)

@@ -240,6 +240,11 @@ static enum method method_of(uint8_t method)
     }
 }
 
+struct slice parser_target(const struct parser *parser, const struct input *input)
+{
+    return parser->target.size ? slice_at(input->data + input->start, parser->target) : (struct slice){ 0 };
+}
+
 void parser_request_head(const struct parser *parser, const struct input *input, struct request *request)
 {
     const char *base = input->data + input->start;

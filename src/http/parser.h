@@ -35,6 +35,9 @@ enum parsed parser_feed(struct parser *parser, struct input *input);
 /* After PARSED_WHOLE. Headers that the request lacks are left as they are. */
 void parser_request(const struct parser *parser, const struct input *input, struct request *request);
 
+/* At any time; empty until it was read. */
+struct slice parser_target(const struct parser *parser, const struct input *input);
+
 /* What there is of it when its head is there: no body. */
 void parser_request_head(const struct parser *parser, const struct input *input, struct request *request);
 

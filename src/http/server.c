@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/thread.h"
 #include "http/server.h"
 
@@ -17,7 +18,15 @@ static size_t core_count(void)
     return (size_t)CPU_COUNT(&usable);
 }
 
-static struct pool *open_pool(void)
+/* Those that wait are small each and many together: they leave room for others. */
+static size_t queue_max(const struct account *account, size_t most)
+{
+    size_t room = account ? account_kept(account) / POOL_WAITING_PART / POOL_WAITING_BYTES : most;
+
+    return room < most ? room : most;
+}
+
+static struct pool *open_pool(const struct account *account)
 {
     size_t slow = POOL_SLOW_THREADS_PER_CORE * core_count();
 
@@ -28,8 +37,9 @@ static struct pool *open_pool(void)
     return pool_open(&(struct pool_limits){
         .threads = POOL_THREADS_MAX,
         .class = { [CLASS_QUICK] = { POOL_THREADS_MAX, POOL_QUEUE_MAX },
-                   [CLASS_SCANS] = { slow, POOL_SLOW_QUEUE_MAX, slow - slow / POOL_KEPT_PART },
-                   [CLASS_SCRIPTS] = { POOL_SCRIPT_THREADS_MAX, POOL_SCRIPT_QUEUE_MAX,
+                   [CLASS_SCANS] = { slow, queue_max(account, POOL_SLOW_QUEUE_MAX),
+                                     slow - slow / POOL_KEPT_PART },
+                   [CLASS_SCRIPTS] = { POOL_SCRIPT_THREADS_MAX, queue_max(account, POOL_SCRIPT_QUEUE_MAX),
                                        POOL_SCRIPT_THREADS_MAX - POOL_SCRIPT_THREADS_MAX / POOL_KEPT_PART } },
         .kept = POOL_THREADS_KEPT,
         .idle_ms = POOL_IDLE_MS,
@@ -43,6 +53,9 @@ static enum status open_listeners(struct op *op, struct http_server *server)
 
     for (size_t i = 0; i < server->options.listen_count; i++)
         TRY(listen_add(op, &server->listeners, server->options.listen[i]));
+    for (size_t i = 0; i < server->options.optional_count; i++)
+        if (listen_add(op, &server->listeners, server->options.optional[i]) != ST_OK)
+            log_line(LOG_WARN, "%s; it goes on without", op->error);
     if (server->listeners.count == 0)
         st = op_fail(op, ST_BAD_REQUEST, "there is no address to listen on");
 out:
@@ -55,7 +68,7 @@ static enum status open_loops(struct op *op, struct http_server *server)
     enum status st = ST_OK;
 
     server->loops = calloc(wanted, sizeof(*server->loops));
-    server->pool = open_pool();
+    server->pool = open_pool(server->options.account);
     server->peers = peers_open(server->options.connections_max);
     if (!server->loops || !server->pool || !server->peers)
         return op_fail(op, ST_UNAVAILABLE, "out of memory");

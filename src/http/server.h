@@ -187,6 +187,11 @@ struct job *job_take(struct loop *loop);
 void job_release(struct loop *loop, struct job *job);
 void job_free_all(struct loop *loop); /* those that nobody has */
 void job_reset_answer(struct job *job);
+/*
+ * An answer waits until its loop has time for it, and thousands may: a small one does not keep what its operation took, of which
+ * it is a small part. Most such are refusals, and while they hold memory more is refused.
+ */
+void job_keep_answer_alone(struct exchange *exchange);
 void job_write_error(struct job *job, enum status why, const char *message); /* in the answer's place */
 
 enum served { SERVED /* it has its answer */, SERVED_LATER /* the pool has it, or it is pending */ };

@@ -188,6 +188,7 @@ static void answer(struct job *job)
 
 static void refuse(struct job *job, enum status why, const char *message)
 {
+    job->exchange.request.target = stream_slice(&job->stream, job->stream.target);
     job_write_error(job, why, message);
     answer(job);
 }
@@ -269,7 +270,7 @@ static bool keep_answer(struct job *job)
         return false;
     keep_part(head, job->kept);
     keep_part(body, job->kept + head->size);
-    arena_reset(&job->exchange.op.arena);
+    arena_free(&job->exchange.op.arena);
     return true;
 }
 

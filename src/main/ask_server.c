@@ -45,7 +45,7 @@ static enum status print_request(struct op *op, const char *address, const char 
 {
     struct slice path = slice_of(question->path);
     const struct auth_subject subject = { .type = slice_of("_orrery"), .link = path, .writes = true };
-    struct request request = { .method = METHOD_POST };
+    struct request request = { .method = question->method };
     char date[HTTP_DATE_SIZE + 1];
     struct slice authorization;
     enum status st;
@@ -54,7 +54,8 @@ static enum status print_request(struct op *op, const char *address, const char 
     request.header[HEADER_MS_DATE] = slice_of(date);
     TRY(auth_sign(op, key, &request, &subject, &authorization));
     buf_init(text, &op->arena);
-    buf_printf(text, "POST /%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n", question->path, address);
+    buf_printf(text, "%s /%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n", method_name(question->method),
+               question->path, address);
     buf_printf(text, "x-ms-date: %s\r\nauthorization: %.*s\r\n", date, SLICE_ARGS(authorization));
     buf_printf(text, "content-type: application/json\r\ncontent-length: %zu\r\n\r\n", question->body.size);
     buf_slice(text, question->body);
@@ -107,19 +108,18 @@ static struct slice body_of(struct slice answer)
     return body ? slice_after(answer, (size_t)(body - answer.data) + 4) : slice_of("");
 }
 
-static enum status ask_at(struct op *op, const char *address, const char *key,
-                          const struct server_question *question, struct slice *body)
+/* Sends a whole request, and takes a whole answer that is a success. */
+static enum status exchange_at(struct op *op, const char *address, struct slice request, struct slice *body)
 {
-    struct buf request, answer;
-    int connection = -1;
-    enum status st;
+    struct buf answer;
+    int connection;
+    enum status st = ST_OK;
 
-    TRY(print_request(op, address, key, question, &request));
     buf_init(&answer, &op->arena);
     connection = connect_to(address);
     if (connection < 0)
         TRY(op_fail(op, ST_UNAVAILABLE, "the server at %s cannot be reached: %s", address, strerror(errno)));
-    if (!exchange_bytes(connection, buf_as_slice(&request), &answer))
+    if (!exchange_bytes(connection, request, &answer))
         TRY(op_fail(op, ST_UNAVAILABLE, "the server at %s gave no answer: %s", address, strerror(errno)));
     if (!slice_starts_with(buf_as_slice(&answer), "HTTP/1.1 20"))
         TRY(explain(op, buf_as_slice(&answer)));
@@ -128,6 +128,29 @@ out:
     if (connection >= 0)
         close(connection);
     return st;
+}
+
+static enum status ask_at(struct op *op, const char *address, const char *key,
+                          const struct server_question *question, struct slice *body)
+{
+    struct buf request;
+    enum status st;
+
+    TRY(print_request(op, address, key, question, &request));
+    TRY(exchange_at(op, address, buf_as_slice(&request), body));
+out:
+    return st;
+}
+
+enum status server_is_ready(struct op *op, const char *address)
+{
+    struct slice body;
+    struct buf request;
+
+    signal(SIGPIPE, SIG_IGN);
+    buf_init(&request, &op->arena);
+    buf_printf(&request, "GET /_orrery/ready HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", address);
+    return exchange_at(op, address, buf_as_slice(&request), &body);
 }
 
 enum status server_ask(struct op *op, const struct settings *settings, const char *address,

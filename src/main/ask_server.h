@@ -1,11 +1,12 @@
 /* src/main/ask_server.h - what a command asks of the server that holds the data directory, as its operator. */
 #pragma once
-#include "base/op.h"
+#include "base/exchange.h"
 #include "main/settings.h"
 
 struct server_question {
-    const char *path;  /* _orrery/<command>: the question is posted there */
-    struct slice body; /* JSON */
+    enum method method;
+    const char *path;  /* _orrery/<command> */
+    struct slice body; /* JSON; empty: none */
 };
 
 /*
@@ -15,3 +16,6 @@ struct server_question {
  */
 enum status server_ask(struct op *op, const struct settings *settings, const char *address,
                        const struct server_question *question, struct slice *answer);
+
+/* Whether the server there serves: asks /_orrery/ready, which needs no key. */
+enum status server_is_ready(struct op *op, const char *address);

@@ -25,8 +25,8 @@ static enum status by_server(struct op *op, const struct settings *settings, con
     buf_text(&body, "{\"directory\":");
     json_print_string(&body, slice_of(name));
     buf_text(&body, "}");
-    TRY(server_ask(op, settings, address, &(struct server_question){ "_orrery/backup", buf_as_slice(&body) },
-                   &answer));
+    TRY(server_ask(op, settings, address,
+                   &(struct server_question){ METHOD_POST, "_orrery/backup", buf_as_slice(&body) }, &answer));
     TRY(json_parse(op, answer, &told));
     if (json_kind(json_get(told, "directory")) != JSON_STRING)
         TRY(op_fail(op, ST_UNAVAILABLE, "the server's answer does not tell where the copy is"));

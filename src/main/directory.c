@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "main/directory.h"
+#include "store/folder.h"
 
 const char *directory_inside(struct op *op, const char *directory, const char *name)
 {
@@ -129,6 +130,109 @@ enum status directory_write_format(struct op *op, const char *path, int format)
     return ST_OK;
 }
 
+/* ---- which folder has the store ---- */
+
+static bool is_store_name(const char *name)
+{
+    return strcmp(name, "store") == 0 ||
+           (strncmp(name, "store.", 6) == 0 && name[6] && strspn(name + 6, "0123456789") == strlen(name + 6));
+}
+
+/* What STORE names, "store" where there is none. */
+static enum status read_store_name(struct op *op, const char *path, const char **name)
+{
+    const char *file = directory_inside(op, path, "STORE");
+    FILE *in = fopen(file, "r");
+    char line[64] = "";
+
+    *name = "store";
+    if (!in)
+        return errno == ENOENT ? ST_OK
+                               : op_fail(op, ST_UNAVAILABLE, "cannot read %s: %s", file, strerror(errno));
+    if (!fgets(line, sizeof(line), in))
+        line[0] = '\0';
+    fclose(in);
+    line[strcspn(line, "\n")] = '\0';
+    if (!is_store_name(line))
+        return op_fail(op, ST_CORRUPT, "%s is damaged", file);
+    *name = arena_text(&op->arena, slice_of(line));
+    return ST_OK;
+}
+
+/* What RocksDB makes first when it makes a copy there counts, too: store.3.tmp */
+static bool is_of_a_restore(const char *name)
+{
+    return is_store_name(name) || (strncmp(name, "store.", 6) == 0 && name[6] >= '0' && name[6] <= '9');
+}
+
+/* The stores that a restore was making, or had left, when the server ended. */
+static void remove_other_stores(struct op *op, const char *path, const char *name)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+
+    while (folder && (entry = readdir(folder)))
+        if (is_of_a_restore(entry->d_name) && strcmp(entry->d_name, name) != 0)
+            folder_remove(directory_inside(op, path, entry->d_name));
+    if (folder)
+        closedir(folder);
+}
+
+/*
+ * The store gets its usual name, which older programs look for. Cut off anywhere it is repeated by the next start: STORE
+ * names a folder that is there, or one that has been renamed.
+ */
+enum status directory_settle(struct op *op, struct directory *directory)
+{
+    const char *usual = directory_inside(op, directory->path, "store"), *name, *named;
+    enum status st;
+
+    TRY(read_store_name(op, directory->path, &name));
+    named = directory_inside(op, directory->path, name);
+    if (access(named, F_OK) != 0)
+        name = "store";
+    remove_other_stores(op, directory->path, name);
+    directory->store = usual;
+    if (strcmp(name, "store") != 0 && (rename(named, usual) != 0 || !directory_sync(directory->path)))
+        TRY(op_fail(op, ST_UNAVAILABLE, "cannot rename %s: %s", named, strerror(errno)));
+    if (unlink(directory_inside(op, directory->path, "STORE")) != 0 && errno != ENOENT)
+        TRY(op_fail(op, ST_UNAVAILABLE, "cannot remove %s/STORE: %s", directory->path, strerror(errno)));
+out:
+    return st;
+}
+
+/* For those who change nothing. */
+static enum status find_store(struct op *op, struct directory *directory)
+{
+    const char *name;
+    enum status st;
+
+    TRY(read_store_name(op, directory->path, &name));
+    if (access(directory_inside(op, directory->path, name), F_OK) == 0)
+        directory->store = directory_inside(op, directory->path, name);
+out:
+    return st;
+}
+
+enum status directory_switch(struct op *op, struct directory *directory, const char *store)
+{
+    const char *file = directory_inside(op, directory->path, "STORE"),
+               *fresh = directory_inside(op, directory->path, "STORE.new");
+    const char *name = strrchr(store, '/') + 1;
+    FILE *out = fopen(fresh, "w");
+    bool written = out && fprintf(out, "%s\n", name) > 0 && fflush(out) == 0 && fsync(fileno(out)) == 0;
+
+    assert(is_store_name(name));
+    if (out)
+        written &= fclose(out) == 0;
+    if (!written || !directory_sync(directory->path) || rename(fresh, file) != 0)
+        return op_fail(op, ST_UNAVAILABLE, "cannot write %s: %s", file, strerror(errno));
+    if (!directory_sync(directory->path))
+        log_line(LOG_ERROR, "%s is not safe from a power cut: %s", file, strerror(errno));
+    directory->store = store;
+    return ST_OK;
+}
+
 /* The one line that directory_write_format() writes, and nothing else. */
 static bool parse_format(const char *line, size_t size, int *format)
 {
@@ -187,6 +291,7 @@ static enum status open_to_read(struct op *op, const struct formats *formats, st
                     "%s has data of format %d: start the server on it once, which brings it to format %d",
                     path, format, formats->present));
     TRY(directory_lock(op, path, &directory->lock));
+    TRY(find_store(op, directory));
 out:
     return st;
 }
@@ -220,6 +325,7 @@ static enum status open_to_write(struct op *op, const struct formats *formats, s
     TRY(read_format(op, path, false, &format));
     TRY(check_format(op, formats, path, format));
     TRY(check_mode(op, path, format));
+    TRY(directory_settle(op, directory));
     if (format == 0)
         TRY(directory_write_format(op, path, formats->present));
     else

@@ -3,9 +3,11 @@
  *
  *     FORMAT    the format's number; a newer one than this program knows is refused
  *     LOCK      held by the server that uses the directory, with the address it listens on
- *     store/    the embedded store
+ *     store/    the embedded store; store.N while a server works that has gone back to a snapshot
+ *     STORE     the name of that folder; missing: store
  *     tls/      the certificate the server made for itself
  *     backups/  copies of it, unless --backup-dir says where they go
+ *     snapshots/  moments to go back to (main/snapshots.h)
  *
  * It is its owner's alone: one that others may read, or its group may write, is refused.
  */
@@ -29,6 +31,15 @@ void directory_close(struct directory *directory);
 /* The same, as a program of another version would do it: tests of migrations use this. */
 enum status directory_open_as(struct op *op, const struct formats *formats, const char *path, bool read_only,
                               struct directory *directory);
+
+/*
+ * From now on, and after any crash, the store is in that folder of the directory. Nothing has changed when this fails. The path of
+ * the folder is `store`, which stays where it is for as long as the directory is open.
+ */
+enum status directory_switch(struct op *op, struct directory *directory, const char *store);
+
+/* At the end, when nobody uses the store: it gets its usual name again. A start does the same. */
+enum status directory_settle(struct op *op, struct directory *directory);
 
 /* Writes down where the server listens, for commands that want to ask it. */
 void directory_announce(const struct directory *directory, const char *address);

@@ -1,6 +1,5 @@
 /* src/main/engine.c - a database is opened and closed: directory, store, catalog, scripts, housekeeping. */
 #include <assert.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,31 +7,10 @@
 
 #include "base/limits.h"
 #include "base/reserve.h"
-#include "catalog/child.h"
 #include "main/backup.h"
-#include "main/engine.h"
+#include "main/engine_private.h"
 #include "main/memory.h"
-#include "partition/recover.h"
-#include "query/computed.h"
 #include "script/script.h"
-#include "store/store.h"
-
-struct engine {
-    const struct settings *settings;
-    struct account account; /* of all memory that clients can make grow */
-    struct directory directory;
-    struct store *store;
-    struct catalog *catalog;
-    struct ledger *ledger;
-    struct locks *locks;
-    struct hints *hints;
-    struct scripts *scripts;
-    char script_program[PATH_MAX];
-    struct auth *auth;
-    struct service service;
-    struct housekeeping *housekeeping;
-    bool has_directory;
-};
 
 static enum status open_directory(struct op *op, struct engine *engine)
 {
@@ -49,44 +27,6 @@ static void open_account(struct engine *engine)
 
     account_init(&engine->account, (size_t)settings->memory_mb << 20);
     claim_anyway(&fixed, memory_fixed_bytes(engine->has_directory ? settings->cache_mb : 0));
-}
-
-static enum store_kind kind_of(const struct settings *settings)
-{
-    if (settings_in_postgres(settings))
-        return STORE_POSTGRES;
-    return settings_has_directory(settings) ? STORE_ROCKSDB : STORE_MEMORY;
-}
-
-static const char *place_of(const struct engine *engine)
-{
-    if (settings_in_postgres(engine->settings))
-        return engine->settings->store;
-    return engine->has_directory ? engine->directory.store : NULL;
-}
-
-static enum status open_store(struct op *op, struct engine *engine)
-{
-    const struct settings *settings = engine->settings;
-    struct store_options options = {
-        .kind = kind_of(settings),
-        .directory = place_of(engine),
-        .sync = strcmp(settings->durability, "sync") == 0,
-        .cache_bytes = engine->has_directory ? (size_t)settings->cache_mb << 20 : 0,
-        .threads = true,
-        .entries = engine->has_directory ? ENTRIES_PACKED : ENTRIES_PLAIN,
-    };
-    enum status st;
-
-    TRY(store_open(op, &options, &engine->store));
-    TRY(catalog_open_with(op, engine->store, computed_value, &engine->catalog));
-    catalog_join_account(engine->catalog, &engine->account);
-    TRY(recover_index(op, engine->catalog));
-    TRY(ledger_open(op, engine->store, &engine->ledger));
-    engine->locks = locks_open();
-    engine->hints = hints_open();
-out:
-    return st;
 }
 
 /*
@@ -128,19 +68,6 @@ static enum status open_scripts(struct op *op, struct engine *engine)
     return engine->scripts ? ST_OK : op_fail(op, ST_UNAVAILABLE, "out of memory");
 }
 
-static void open_housekeeping(struct engine *engine)
-{
-    const struct settings *settings = engine->settings;
-
-    engine->housekeeping = housekeeping_open(&(struct housekeeping_options){
-        .catalog = engine->catalog,
-        .ledger = engine->ledger,
-        .transactions_kept_ms = 3600 * 1000 * (int64_t)settings->transaction_hours,
-        .retention_ms = 3600 * 1000 * (int64_t)settings->change_retention_hours,
-        .range_bytes_max = (uint64_t)settings->range_mb << 20,
-    });
-}
-
 /* Prints the token of a permission. resource/ may not call auth/ itself, so it gets this function. */
 static void print_token(void *context, const struct grant *grant, struct buf *out)
 {
@@ -157,18 +84,18 @@ static struct slice public_endpoint(const struct settings *settings)
     return url;
 }
 
-static void fill_service(struct engine *engine)
+void engine_describe(const struct engine *engine, const struct opened *opened, struct service *service)
 {
     const struct settings *settings = engine->settings;
     bool is_level;
 
-    engine->service = (struct service){
+    *service = (struct service){
         .env = env_system(),
-        .store = engine->store,
-        .catalog = engine->catalog,
-        .ledger = engine->ledger,
-        .locks = engine->locks,
-        .hints = engine->hints,
+        .store = opened->store,
+        .catalog = opened->catalog,
+        .ledger = opened->ledger,
+        .locks = opened->locks,
+        .hints = opened->hints,
         .scripts = engine->scripts,
         .range_units = (uint64_t)settings->range_units,
         .enforces_throughput = settings->enforce_throughput,
@@ -177,21 +104,34 @@ static void fill_service(struct engine *engine)
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
         .public_endpoint = public_endpoint(settings),
         .serves_direct = !settings->no_direct,
+        .notes_plans = settings->otlp || settings->slow_ms,
     };
-    is_level = consistency_parse(slice_of(settings->consistency), &engine->service.consistency);
+    is_level = consistency_parse(slice_of(settings->consistency), &service->consistency);
     assert(is_level); /* settings_read() has compared it with the same names */
+}
+
+void engine_use(struct engine *engine, const struct opened *opened)
+{
+    engine->opened = *opened;
+    engine_describe(engine, opened, &engine->service);
 }
 
 static enum status open_parts(struct op *op, struct engine *engine)
 {
+    struct opened opened;
     enum status st;
 
     TRY(open_directory(op, engine));
     open_account(engine);
-    TRY(open_store(op, engine));
     TRY(open_scripts(op, engine));
-    open_housekeeping(engine);
-    fill_service(engine);
+    TRY(opened_open(op,
+                    &(struct opened_with){ .settings = engine->settings,
+                                           .account = &engine->account,
+                                           .folder = engine->has_directory ? engine->directory.store : NULL },
+                    &opened));
+    engine_use(engine, &opened);
+    if (engine->has_directory)
+        snapshots_clear(op, engine);
 out:
     return st;
 }
@@ -212,6 +152,8 @@ enum status engine_open(struct op *op, const struct settings *settings, struct a
         free(made);
         return op_fail_as(op, ST_NO_MEMORY);
     }
+    gate_init(&made->gate);
+    pthread_mutex_init(&made->changing, NULL);
     st = open_parts(op, made);
     if (st == ST_OK)
         *engine = made;
@@ -225,14 +167,13 @@ void engine_close(struct engine *engine)
     if (!engine)
         return;
     scripts_close(engine->scripts);
-    housekeeping_close(engine->housekeeping);
-    ledger_close(engine->ledger);
-    catalog_close(engine->catalog);
-    hints_close(engine->hints);
-    locks_close(engine->locks);
-    store_close(engine->store);
+    snapshots_close(engine);
+    opened_close(&engine->opened);
+    snapshots_settle(engine);
     if (engine->has_directory)
         directory_close(&engine->directory);
+    pthread_mutex_destroy(&engine->changing);
+    gate_free(&engine->gate);
     free(engine);
     reserve_close();
 }
@@ -240,7 +181,15 @@ void engine_close(struct engine *engine)
 void engine_keep_house(struct op *op, struct engine *engine)
 {
     op_begin(op, OP_TIMEOUT_MS);
-    housekeeping_run(op, engine->housekeeping);
+    if (!gate_try_enter(&engine->gate))
+        return; /* it has other things to do */
+    housekeeping_run(op, engine->opened.housekeeping);
+    gate_leave(&engine->gate);
+}
+
+struct gate *engine_gate(struct engine *engine)
+{
+    return &engine->gate;
 }
 
 struct service *engine_service(struct engine *engine)
@@ -260,11 +209,11 @@ const struct directory *engine_directory(const struct engine *engine)
 
 void engine_statistics(const struct engine *engine, struct statistics *statistics)
 {
-    statistics->store = engine->store;
-    statistics->catalog = engine->catalog;
-    statistics->ledger = engine->ledger;
+    statistics->store = engine->opened.store;
+    statistics->catalog = engine->opened.catalog;
+    statistics->ledger = engine->opened.ledger;
     statistics->scripts = engine->scripts;
-    statistics->housekeeping = engine->housekeeping;
+    statistics->housekeeping = engine->opened.housekeeping;
     statistics->account = &engine->account;
 }
 
@@ -281,7 +230,8 @@ enum status engine_backup(void *context, struct op *op, struct slice name, struc
     buf_byte(&target, '\0');
     if (target.failed)
         TRY(op_fail(op, ST_TOO_LARGE, "The path is too long."));
-    TRY(backup_make(op, &engine->directory, engine->store, engine->settings->backup_dir, target.data, &path));
+    TRY(backup_make(op, &engine->directory, engine->opened.store, engine->settings->backup_dir, target.data,
+                    &path));
     *made = slice_of(path);
 out:
     return st;

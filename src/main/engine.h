@@ -32,6 +32,9 @@ void engine_keep_house(struct op *op, struct engine *engine);
 /* What a router works on. */
 struct service *engine_service(struct engine *engine);
 
+/* What every request passes, and stays inside of until it is answered: route_options.gate. */
+struct gate *engine_gate(struct engine *engine);
+
 /* What all memory is counted on that clients can make grow. */
 struct account *engine_account(struct engine *engine);
 

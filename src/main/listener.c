@@ -8,6 +8,7 @@
 #include "http/certificate.h"
 #include "http/http.h"
 #include "main/listener.h"
+#include "main/snapshots.h"
 #include "reply/reply.h"
 #include "rntbd/rntbd.h"
 
@@ -28,7 +29,7 @@ struct listener {
 static void print_metrics(void *context, struct buf *out)
 {
     const struct listener *listener = context;
-    struct statistics statistics = { .http = listener->http };
+    struct statistics statistics = { .http = listener->http, .observer = listener->options.observer };
 
     engine_statistics(listener->options.engine, &statistics);
     statistics_print(out, &statistics);
@@ -61,6 +62,18 @@ static void read_names(struct listener *listener)
         read_public_name(listener);
 }
 
+/* For all names but the one that stands for any: a certificate for that would be one for every server. */
+static enum status make_certificate(struct op *op, const struct listener *listener)
+{
+    const char *names[sizeof(listener->names) / sizeof(listener->names[0])];
+    size_t count = 0;
+
+    for (size_t i = 0; i < listener->name_count; i++)
+        if (strcmp(listener->names[i], "*") != 0)
+            names[count++] = listener->names[i];
+    return certificate_ensure(op, listener->tls_cert, listener->tls_key, names, count);
+}
+
 /* The certificate that was given, or the one in the directory, which is made at its first start. */
 static enum status find_certificate(struct op *op, struct listener *listener)
 {
@@ -73,10 +86,18 @@ static enum status find_certificate(struct op *op, struct listener *listener)
     listener->tls_cert = settings->tls_cert ? settings->tls_cert : directory->tls_cert;
     listener->tls_key = settings->tls_key ? settings->tls_key : directory->tls_key;
     if (!settings->tls_cert)
-        TRY(certificate_ensure(op, listener->tls_cert, listener->tls_key, listener->names,
-                               listener->name_count));
+        TRY(make_certificate(op, listener));
 out:
     return st;
+}
+
+/* Beyond loopback they need a token. It would protect nothing where everybody knows the key that it is made of. */
+static bool guards_metrics(const struct listener *listener)
+{
+    const struct settings *settings = listener->options.settings;
+    bool has_own_key = settings->key || settings->key_file;
+
+    return !settings_only_loopback(&settings->listen) && !(settings->emulator && !has_own_key);
 }
 
 static void open_router(struct listener *listener)
@@ -88,16 +109,23 @@ static void open_router(struct listener *listener)
         .service = engine_service(engine),
         .auth = listener->options.auth,
         .audit = listener->options.audit,
-        .guards_metrics = !settings_only_loopback(&settings->listen),
+        .observe = listener->options.observer ? observer_see : NULL,
+        .observe_context = listener->options.observer,
+        .guards_metrics = guards_metrics(listener),
         .host_names = listener->names,
         .host_name_count = listener->name_count,
         .cors_origins = settings->cors_origins.item,
         .cors_origin_count = settings->cors_origins.count,
         .certificate_file = listener->tls_cert,
+        .emulator = settings->emulator,
+        .serves_explorer = !settings->no_explorer,
         .print_metrics = print_metrics,
         .metrics_context = listener,
         .backup = engine_directory(engine) ? engine_backup : NULL,
         .backup_context = engine,
+        .gate = engine_gate(engine),
+        .snapshots = &engine_snapshots,
+        .snapshots_context = engine,
     });
 }
 
@@ -116,6 +144,8 @@ static enum status open_http(struct op *op, struct listener *listener)
     struct http_options options = {
         .listen = settings->listen.item,
         .listen_count = settings->listen.count,
+        .optional = settings->optional_listen.item,
+        .optional_count = settings->optional_listen.count,
         .tls_cert_file = listener->tls_cert,
         .tls_key_file = listener->tls_key,
         .tls_only = listener->tls_cert && settings_tls_only(settings),
@@ -183,6 +213,11 @@ void listener_close(struct listener *listener)
 const char *listener_address(const struct listener *listener, size_t index)
 {
     return http_address(listener->http, index);
+}
+
+const char *listener_certificate(const struct listener *listener)
+{
+    return listener->tls_cert;
 }
 
 bool listener_has_tls(const struct listener *listener)

@@ -8,6 +8,7 @@
  */
 #pragma once
 #include "main/engine.h"
+#include "main/observer.h"
 
 struct listener;
 
@@ -15,7 +16,8 @@ struct listener_options {
     const struct settings *settings;
     struct engine *engine;
     struct auth *auth;
-    struct audit *audit; /* NULL: none is kept */
+    struct audit *audit;       /* NULL: none is kept */
+    struct observer *observer; /* NULL: nobody watches */
 };
 
 /* Makes what is missing: a certificate, in the engine's directory. Requests are served when it returns. */
@@ -26,6 +28,9 @@ void listener_close(struct listener *listener);
 
 /* "127.0.0.1:8081": what was bound, ports filled in. NULL past the last. */
 const char *listener_address(const struct listener *listener, size_t index);
+
+/* The file of its certificate; NULL: it speaks http only. */
+const char *listener_certificate(const struct listener *listener);
 
 /* Whether it speaks https. */
 bool listener_has_tls(const struct listener *listener);

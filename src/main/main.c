@@ -6,6 +6,8 @@
 #include "main/admin_command.h"
 #include "main/backup_command.h"
 #include "main/check.h"
+#include "main/health_command.h"
+#include "main/client_command.h"
 #include "main/keys_command.h"
 #include "main/memory.h"
 #include "main/serve.h"
@@ -14,26 +16,50 @@
 static int help_command(int argc, char **argv)
 {
     (void)argc, (void)argv;
-    puts("orrery " ORRERY_VERSION
-         " - a document database that speaks the protocol of Azure Cosmos DB for NoSQL\n"
-         "\n"
-         "  orrery serve [flags]        start the server; it prints where it listens when it is ready\n"
-         "  orrery check DIR            verify a data directory that no server is using\n"
-         "  orrery backup NAME [flags]  copy the data while a server uses it or not, into NAME below "
-         "--backup-dir,\n"
-         "                              missing or empty; wants the server's --data, and its --key or "
-         "--key-file\n"
-         "  orrery keys show [flags]    print the keys that serve would take with these flags\n"
-         "  orrery keys rotate NAME --key-file FILE\n"
-         "                              give one key a new value; a server takes it up within a second\n"
-         "  orrery keys metrics [flags] print the token that opens /_orrery/metrics beyond loopback\n"
-         "  orrery admin split dbs/D/colls/C [range=ID] [at=middle|median|EPK | parts=N] [flags]\n"
-         "  orrery admin merge dbs/D/colls/C ID ID... [flags]\n"
-         "                              split or merge partition key ranges, by the server that uses --data\n"
-         "  orrery version              print the version\n"
-         "\n"
-         "Flags of serve, with their defaults; each may also be set in the environment\n"
-         "(--cache-mb as ORRERY_CACHE_MB):\n");
+    puts(
+        "orrery " ORRERY_VERSION
+        " - a document database that speaks the protocol of Azure Cosmos DB for NoSQL\n"
+        "\n"
+        "  orrery serve [flags]        start the server; it prints where it listens when it is ready\n"
+        "  orrery check DIR            verify a data directory that no server is using\n"
+        "  orrery backup NAME [flags]  copy the data while a server uses it or not, into NAME below "
+        "--backup-dir,\n"
+        "                              missing or empty; wants the server's --data, and its --key or "
+        "--key-file\n"
+        "  orrery keys show [flags]    print the keys that serve would take with these flags\n"
+        "  orrery keys rotate NAME --key-file FILE\n"
+        "                              give one key a new value; a server takes it up within a second\n"
+        "  orrery keys metrics [flags] print the token that opens /_orrery/metrics beyond loopback\n"
+        "  orrery admin split dbs/D/colls/C [range=ID] [at=middle|median|EPK | parts=N] [flags]\n"
+        "  orrery admin merge dbs/D/colls/C ID ID... [flags]\n"
+        "                              split or merge partition key ranges, by the server that uses --data\n"
+        "  orrery admin snapshot create NAME [database=D] [flags]\n"
+        "  orrery admin snapshot list|restore NAME|delete NAME [flags]\n"
+        "                              name this moment of the data; go back to it, while the server serves\n"
+        "  orrery admin copy dbs/D dbs/NEW [flags]\n"
+        "                              a copy of a database, made inside the server\n"
+        "  orrery admin restore dbs/D/colls/C --at TIME|LSN --to dbs/D/colls/NEW [flags]\n"
+        "                              a container of an earlier moment, from the change log\n"
+        "  orrery shell [flags]        a prompt for queries and items of a server, here or elsewhere\n"
+        "  orrery query SQL --in dbs/D/colls/C [flags]\n"
+        "                              the rows of a query\n"
+        "  orrery import FILE... --to dbs/D/colls/C [flags]\n"
+        "                              items of JSON and CSV files into a container\n"
+        "  orrery export dbs/D/colls/C [flags]\n"
+        "                              a container as JSON lines, as of one LSN; dbs/D --all: a whole "
+        "database\n"
+        "  orrery samples [NAME]       load a worked model; without a name: which there are\n"
+        "  orrery advise dbs/D[/colls/C] [flags]\n"
+        "                              which rules of modelling the data breaks, with the evidence\n"
+        "  orrery wait [LINK...] [flags]\n"
+        "                              end when a server serves, and has what the links name\n"
+        "                              (each of these has its own --help)\n"
+        "  orrery health [flags]       whether the server that was started with these flags serves; 0: it "
+        "does\n"
+        "  orrery version              print the version\n"
+        "\n"
+        "Flags of serve, with their defaults; each may also be set in the environment\n"
+        "(--cache-mb as ORRERY_CACHE_MB):\n");
     settings_print_help();
     puts(
         "\n"
@@ -81,13 +107,15 @@ static const struct command {
 } commands[] = {
     { "serve", serve_command },     { "check", check_command },       { "backup", backup_command },
     { "admin", admin_command },     { "keys", keys_command },         { "help", help_command },
-    { "version", version_command }, { "--version", version_command },
+    { "version", version_command }, { "--version", version_command }, { "health", health_command },
 };
 
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
 
+    if (client_command_exists(name))
+        return client_command(argv);
     umask(077); /* whatever is made is its owner's alone */
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)

@@ -9,17 +9,23 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "main/emulator.h"
+#include "main/endpoint_file.h"
+#include "main/ephemeral.h"
 #include "main/identity.h"
+#include "main/init.h"
 #include "main/keyfile.h"
 #include "main/listener.h"
 #include "main/serve.h"
 
 struct server {
     const struct settings *settings;
+    const char *ephemeral; /* the directory to remove at the end; NULL: none */
     struct auth *auth;
     struct file_watch key_watch;
     struct identity identity;
     struct audit *audit;
+    struct observer *observer;
     struct engine *engine;
     struct listener *listener;
 };
@@ -57,21 +63,65 @@ static void print_addresses(const struct listener *listener)
     fflush(stdout);
 }
 
-static enum status start(struct op *op, struct server *server)
+/* After everything else that is said at the start. */
+static void announce(const struct server *server)
+{
+    print_addresses(server->listener);
+    if (!server->settings->emulator)
+        return;
+    emulator_leave_certificate(listener_certificate(server->listener));
+    emulator_announce(listener_address(server->listener, 0));
+}
+
+/* A store in memory leaves nothing anyway, and one in PostgreSQL has no directory. */
+static enum status make_directory(struct op *op, struct server *server, struct settings *settings)
+{
+    enum status st = ST_OK;
+
+    if (!settings->ephemeral || !settings_has_directory(settings))
+        goto out;
+    TRY(ephemeral_make(op, &server->ephemeral));
+    settings->data = server->ephemeral;
+    log_line(LOG_INFO, "the data is in %s, until the server ends", server->ephemeral);
+out:
+    return st;
+}
+
+/* Of several the one with the plainest name: not every client can read an IPv6 address in a URL. */
+static const char *plain_address(const struct listener *listener)
+{
+    const char *address;
+
+    for (size_t i = 0; (address = listener_address(listener, i)); i++)
+        if (address[0] != '[')
+            return address;
+    return listener_address(listener, 0);
+}
+
+static enum status start(struct op *op, struct server *server, struct settings *settings)
 {
     enum status st;
 
-    if (server->settings->audit)
-        TRY(audit_open(op, server->settings->audit, &server->audit));
+    if (settings->audit)
+        TRY(audit_open(op, settings->audit, &server->audit));
+    TRY(observer_open(op, settings, &server->observer));
+    if (settings->write_endpoint)
+        TRY(endpoint_file_clear(op, settings->write_endpoint));
     TRY(open_auth(op, server)); /* before anything is made on disk for a server that will not run */
+    TRY(make_directory(op, server, settings));
     TRY(engine_open(op, server->settings, server->auth, &server->engine));
+    if (settings->init)
+        TRY(init_load(op, server->engine, settings->init));
     TRY(listener_open(op,
                       &(struct listener_options){ .settings = server->settings,
                                                   .engine = server->engine,
                                                   .auth = server->auth,
-                                                  .audit = server->audit },
+                                                  .audit = server->audit,
+                                                  .observer = server->observer },
                       &server->listener));
-    print_addresses(server->listener);
+    if (settings->write_endpoint)
+        TRY(endpoint_file_write(op, settings->write_endpoint, plain_address(server->listener)));
+    announce(server);
 out:
     return st;
 }
@@ -124,10 +174,15 @@ static void wait_for_signal(struct op *op, struct server *server, const sigset_t
 
 static void stop(struct server *server)
 {
+    if (server->settings->write_endpoint && server->listener)
+        endpoint_file_remove(server->settings->write_endpoint, plain_address(server->listener));
     listener_close(server->listener);
     engine_close(server->engine);
+    if (server->ephemeral)
+        ephemeral_remove(server->ephemeral);
     auth_close(server->auth);
     audit_close(server->audit);
+    observer_close(server->observer);
 }
 
 static void set_log_level(const char *name)
@@ -151,7 +206,7 @@ static void raise_file_limit(void)
         log_line(LOG_WARN, "cannot raise the limit of open files: %s", strerror(errno));
 }
 
-int serve(const struct settings *settings)
+int serve(struct settings *settings)
 {
     struct server server = { .settings = settings };
     struct op startup, housekeeping;
@@ -159,6 +214,9 @@ int serve(const struct settings *settings)
     enum status st;
 
     set_log_level(settings->log);
+    log_set_json(strcmp(settings->log_format, "json") == 0);
+    if (settings->emulator)
+        emulator_log();
     signal(SIGPIPE, SIG_IGN);
     raise_file_limit();
     sigemptyset(&signals);
@@ -167,7 +225,7 @@ int serve(const struct settings *settings)
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* threads inherit it: only this one waits for signals */
     op_init(&startup, env_system(), SIZE_MAX);
     op_init(&housekeeping, env_system(), OP_MEMORY_BYTES_MAX);
-    st = start(&startup, &server);
+    st = start(&startup, &server, settings);
     if (st == ST_OK)
         wait_for_signal(&housekeeping, &server, &signals);
     else

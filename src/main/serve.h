@@ -3,4 +3,4 @@
 #include "main/settings.h"
 
 /* The process's exit status. */
-int serve(const struct settings *settings);
+int serve(struct settings *settings);

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "main/emulator.h"
 #include "main/settings.h"
 
-enum kind { TEXT, FLAG, CHOICE, NUMBER, LIST }; /* a CHOICE is a flag that may also be told "no" */
+enum kind { TEXT, FLAG, CHOICE, NUMBER, PORT, LIST }; /* a CHOICE is a flag that may also be told "no" */
 
 struct flag {
     const char *name; /* without the dashes */
@@ -16,13 +17,19 @@ struct flag {
     const char *value, *help;
 };
 
+enum { PORT_MAX = 65535, DEFAULT_PORT = 8081 };
+
 #define AT(member) offsetof(struct settings, member)
 
 /* clang-format off */
 static const struct flag flags[] = {
     { "data", TEXT, AT(data), "DIR", "where the data lives (data)" },
     { "backup-dir", TEXT, AT(backup_dir), "DIR", "below which copies are made (DATA/backups)" },
+    { "ephemeral", FLAG, AT(ephemeral), NULL, "keep the data in a temporary directory, which goes with the server; writes are not synced" },
+    { "init", TEXT, AT(init), "FILE|DIR", "databases, containers, scripts and items that are made before the first answer, where they are missing (docs/testing.md)" },
     { "listen", LIST, AT(listen), "ADDR:PORT", "where to listen; repeatable; port 0 picks one (localhost:8081)" },
+    { "port", PORT, AT(port), "N", "the port on localhost, instead of --listen; 0 picks one (8081)" },
+    { "write-endpoint", TEXT, AT(write_endpoint), "FILE", "write where it listens into FILE once it serves, and remove the file at the end" },
     { "store", TEXT, AT(store), "rocksdb|memory|postgresql://...", "what keeps the data: this directory; nothing, beyond the end; a PostgreSQL, as libpq has it (rocksdb)" },
     { "durability", TEXT, AT(durability), "sync|async", "async acknowledges writes before they are safe from power loss (sync)" },
     { "memory", NUMBER, AT(memory_mb), "MB", "what the server may have; beyond it clients are asked to come back (half of the machine's)" },
@@ -44,16 +51,21 @@ static const struct flag flags[] = {
     { "tls-only", CHOICE, AT(tls_only), NULL, "refuse plain http, but from this machine itself; --tls-only=no takes it (yes beyond loopback)" },
     { "no-tls", FLAG, AT(no_tls), NULL, "speak http only" },
     { "no-direct", FLAG, AT(no_direct), NULL, "no Direct mode: clients must use gateway mode" },
+    { "no-explorer", FLAG, AT(no_explorer), NULL, "no web page at /_explorer/" },
     { "change-retention-hours", NUMBER, AT(change_retention_hours), "N", "how long the change log keeps old versions, where a container's policy does not say (24)" },
     { "transaction-hours", NUMBER, AT(transaction_hours), "N", "how long it is remembered what became of a transaction, for clients that ask again (24)" },
     { "range-units", NUMBER, AT(range_units), "N", "RU/s that one partition key range serves (6000 of a new container with fixed throughput, else 10000)" },
     { "range-mb", NUMBER, AT(range_mb), "N", "what one range may hold before it is split (51200)" },
     { "enforce-throughput", FLAG, AT(enforce_throughput), NULL, "answer 429 to what is beyond a container's request units a second" },
+    { "emulator", FLAG, AT(emulator), NULL, "stand in for the Cosmos DB emulators: any address and name, their key, flags and variables (docs/emulator.md)" },
     { "script-seconds", NUMBER, AT(script_seconds), "N", "how long a stored procedure, trigger or function may run (5)" },
     { "script-mb", NUMBER, AT(script_mb), "N", "memory that it may have (256)" },
     { "script-children", NUMBER, AT(script_children), "N", "how many of them run at a time, each in a process of its own (16)" },
     { "script-program", TEXT, AT(script_program), "FILE", "what runs them (orrery-js, beside this program)" },
-    { "log", TEXT, AT(log), "error|warn|info|debug", "how much to say on standard error (info)" },
+    { "log", TEXT, AT(log), "error|warn|info|debug|json", "how much to say on standard error (info); json is info, in that format" },
+    { "log-format", TEXT, AT(log_format), "text|json", "how to say it: a line of text, or a JSON object a line (text)" },
+    { "slow-ms", NUMBER, AT(slow_ms), "N", "tell the log of requests that take so long, of queries with text and plan" },
+    { "otlp", TEXT, AT(otlp), "URL", "send a span of each request to this OpenTelemetry collector, by OTLP/HTTP as JSON" },
 };
 /* clang-format on */
 enum { FLAG_COUNT = sizeof(flags) / sizeof(flags[0]) };
@@ -100,6 +112,10 @@ static bool set(struct settings *settings, const struct flag *flag, const char *
         *(long *)target = strtol(value, &end, 10);
         return (*value && !*end && *(long *)target > 0 && *(long *)target <= SETTING_NUMBER_MAX) ||
                fail("not a number from 1 to 1,000,000: --", flag->name);
+    case PORT:
+        *(long *)target = strtol(value, &end, 10);
+        return (*value && !*end && *(long *)target >= 0 && *(long *)target <= PORT_MAX) ||
+               fail("not a number from 0 to 65,535: --", flag->name);
     case LIST:
         if (list->count == SETTING_LIST_MAX)
             return fail("too many of --", flag->name);
@@ -138,6 +154,14 @@ static size_t find_flag(const char *name, size_t size)
     while (i < FLAG_COUNT && !(strlen(flags[i].name) == size && memcmp(flags[i].name, name, size) == 0))
         i++;
     return i;
+}
+
+bool settings_knows(const char *name, size_t size, bool *takes_value)
+{
+    size_t which = find_flag(name, size);
+
+    *takes_value = which < FLAG_COUNT && flags[which].kind != FLAG && flags[which].kind != CHOICE;
+    return which < FLAG_COUNT;
 }
 
 /* --name value, --name=value, or --name for a flag that has no value. */
@@ -215,7 +239,9 @@ void settings_default(struct settings *settings)
     *settings = (struct settings){ .data = "data",
                                    .store = "rocksdb",
                                    .durability = "sync",
+                                   .port = -1,
                                    .log = "info",
+                                   .log_format = "text",
                                    .consistency = "Session",
                                    .change_retention_hours = CHANGE_RETENTION_HOURS_DEFAULT,
                                    .transaction_hours = TRANSACTION_KEPT_HOURS_DEFAULT,
@@ -225,15 +251,49 @@ void settings_default(struct settings *settings)
                                    .script_children = SCRIPT_CHILDREN_MAX };
 }
 
+/* --port N is a short way to write --listen localhost:N, which is also what holds without either. */
+static bool settle_listen(struct settings *settings)
+{
+    if (settings->listen.count)
+        return settings->port < 0 || fail("--listen has a port already: --", "port");
+    snprintf(settings->local_address, sizeof(settings->local_address), "localhost:%ld",
+             settings->port < 0 ? DEFAULT_PORT : settings->port);
+    settings->listen = (struct setting_list){ .item = { settings->local_address }, .count = 1 };
+    return true;
+}
+
+/* What goes with the server need not survive a power cut. */
+static bool settle_data(struct settings *settings)
+{
+    if (settings->ephemeral && settings->data)
+        return fail("the data is kept, or it is not: --ephemeral and --", "data");
+    if (!settings->data)
+        settings->data = "data";
+    if (!settings->durability)
+        settings->durability = settings->ephemeral ? "async" : "sync";
+    return true;
+}
+
 bool settings_read(struct settings *settings, int argc, char **argv, int from)
 {
     bool given[FLAG_COUNT] = { false };
+    char *ours[EMULATOR_WORDS_MAX];
 
     settings_default(settings);
+    settings->data = settings->durability = NULL;
+    settings->emulator = emulator_is_wanted(argc, argv, from);
+    if (settings->emulator) {
+        if (!emulator_read(settings, argc, argv, from, ours, &argc))
+            return false;
+        argv = ours;
+        from = 0;
+    }
     if (!read_flags(settings, argc, argv, from, given) || !read_environment(settings, given))
         return false;
-    if (settings->listen.count == 0)
-        settings->listen = (struct setting_list){ .item = { "localhost:8081" }, .count = 1 };
+    if (settings->emulator && !emulator_settle(settings))
+        return false;
+    if (!settle_listen(settings) || !settle_data(settings))
+        return false;
     if (!settings->tls_cert != !settings->tls_key)
         return fail("--tls-cert and --tls-key go together", "");
     if (settings->tls_only > 0 &&
@@ -241,8 +301,13 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
         return fail("there is no https, so there would be nothing: --", "tls-only");
     if (settings->script_children > SCRIPT_CHILDREN_MAX)
         return fail("more than there are threads for (16): --", "script-children");
-    return is_store(settings) && is_choice("durability", settings->durability) &&
-           is_choice("log", settings->log) && is_choice("consistency", settings->consistency) &&
+    if (strcmp(settings->log, "json") == 0) {
+        settings->log = "info";
+        settings->log_format = "json";
+    }
+    return is_choice("log-format", settings->log_format) && is_store(settings) &&
+           is_choice("durability", settings->durability) && is_choice("log", settings->log) &&
+           is_choice("consistency", settings->consistency) &&
            (!settings->public_endpoint || is_endpoint(settings->public_endpoint));
 }
 

@@ -12,6 +12,7 @@ struct figures {
     struct script_stats scripts;
     struct housekeeping_stats housekeeping;
     struct bucket_usage ledger;
+    struct otlp_stats spans;
     uint64_t databases, containers, writable;
 };
 
@@ -30,6 +31,7 @@ static void read_figures(const struct statistics *of, struct figures *figures)
     http_stats(of->http, &figures->http);
     scripts_stats(of->scripts, &figures->scripts);
     housekeeping_stats(of->housekeeping, &figures->housekeeping);
+    observer_stats(of->observer, &figures->spans);
 }
 
 /* ---- one figure a row ---- */
@@ -61,7 +63,7 @@ static const struct figure {
     { "index_run_bytes", GAUGE, AT(store.index_run_bytes) },
     { "index_merges_total", COUNTER, AT(store.index_merges) },
     { "store_writable", GAUGE, AT(writable) },
-    { "connections", GAUGE, AT(http.connections_open) },
+    { "connections_open", GAUGE, AT(http.connections_open) },
     { "connections_total", COUNTER, AT(http.connections_total) },
     { "connections_refused_total", COUNTER, AT(http.connections_refused) },
     { "http_requests_total", COUNTER, AT(http.requests) },
@@ -77,6 +79,9 @@ static const struct figure {
     { "script_runs_total", COUNTER, AT(scripts.runs) },
     { "script_function_calls_total", COUNTER, AT(scripts.calls) },
     { "script_killed_total", COUNTER, AT(scripts.killed) },
+    { "spans_sent_total", COUNTER, AT(spans.sent) },
+    { "spans_failed_total", COUNTER, AT(spans.failed) },
+    { "spans_dropped_total", COUNTER, AT(spans.dropped) },
 };
 
 static void print_figures(struct buf *out, const struct figures *figures)

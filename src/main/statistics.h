@@ -7,6 +7,7 @@
 #include "catalog/catalog.h"
 #include "housekeeping/housekeeping.h"
 #include "http/http.h"
+#include "main/observer.h"
 #include "script/script.h"
 #include "store/store.h"
 
@@ -19,6 +20,7 @@ struct statistics {
     struct scripts *scripts;
     struct housekeeping *housekeeping;
     const struct account *account;
+    const struct observer *observer;
 };
 
 /* As Prometheus reads it; of single containers the hundred that matter most (docs/compat.md, "Our own"). */

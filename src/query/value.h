@@ -61,9 +61,10 @@ static inline struct value value_string(struct slice utf8)
 /* Any JSON value, undefined included. */
 struct value value_from_json(struct json json);
 
+/* Whether it may stand where an integer is wanted: `integer` holds it, and of -0 it holds 0. */
 static inline bool value_is_int(struct value value)
 {
-    return value.kind == JSON_NUMBER && value.is_int;
+    return value.kind == JSON_NUMBER && (value.is_int || value.number == 0);
 }
 
 /* What JSON has: any value but NaN and infinity. */

@@ -319,11 +319,17 @@ double reply_finish(struct reply *reply, enum status status)
     return charge;
 }
 
+bool reply_tells_retriable(const struct request *request)
+{
+    return slice_starts_with(request->target, "/operations/");
+}
+
 void reply_write_error(struct exchange *exchange, enum status status, const char *message)
 {
     struct reply reply;
 
     reply_begin(&reply, &exchange->op, &exchange->answer);
+    reply.tells_retriable = reply_tells_retriable(&exchange->request);
     if (!exchange->op.activity_id[0])
         env_guid(exchange->op.env, exchange->op.activity_id);
     reply_finish(&reply, op_fail(&exchange->op, status, "%s", message));

@@ -28,7 +28,9 @@ struct reply {
     struct answer *answer;
     struct about about;
     struct slice content_type; /* of a body that is no JSON */
-    int64_t began_us;          /* on the monotonic clock */
+    struct slice query,
+        plan; /* of a query, for the log and for traces, where the service notes them; no data: none */
+    int64_t began_us; /* on the monotonic clock */
     bool
         tells_retriable; /* a failure says whether the same request may succeed later, as SDKs ask of transactions */
     bool plain_session; /* for clients of API versions before 2018-06-18, which know no "-1#" */
@@ -105,5 +107,8 @@ void reply_print_reason(struct buf *out, const char *reason);
 enum { RETRY_AFTER_MS = 50 };
 uint64_t reply_retry_after_ms(const struct op *op);
 
-/* For failures before there is an operation. http/ calls it for malformed requests. */
+/* SDKs ask this of what becomes of transactions, whichever step refuses them. */
+bool reply_tells_retriable(const struct request *request);
+
+/* For failures before there is an operation. http/ calls it for malformed requests, of which it knows the target at most. */
 void reply_write_error(struct exchange *exchange, enum status status, const char *message);

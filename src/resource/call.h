@@ -39,6 +39,7 @@ struct service {
     struct scripts *scripts;
     uint64_t range_units;     /* RU/s that one partition key range serves; 0: as on the service */
     bool serves_direct;       /* clients may ask for addresses */
+    bool notes_plans;         /* replies have the plans of queries, for those who watch */
     bool enforces_throughput; /* requests on items are held back to it */
     void (*print_token)(void *context, const struct grant *grant, struct buf *out); /* auth/ signs */
     void *token_context;

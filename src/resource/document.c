@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "partition/key.h"
 #include "resource/action.h"
+#include "resource/as_of.h"
 #include "resource/resource.h"
 #include "resource/scope.h"
 #include "resource/trigger.h"
@@ -223,6 +224,26 @@ enum status document_delete(struct op *op, struct call *call, struct reply *repl
     return write_item(op, call, reply, ACTION_DELETE);
 }
 
+/* By scan of the item's logical partition, as it is now and as the log has it. */
+static enum status read_past(struct op *op, struct call *call, struct reply *reply,
+                             const struct placed_key *key)
+{
+    struct partition_scope scope = { .exact = true, .key = *key };
+    struct past_source *items = NULL;
+    struct record item;
+    bool found;
+    enum status st;
+
+    TRY(as_of_open(op, call, reply, &scope, &items));
+    TRY(as_of_find(op, call, items, &item, &found));
+    if (!found)
+        TRY(action_not_found(op, ACTION_READ));
+    item_reply(reply, call, &item, form_of_answer(call), container_lsn(call->container), 200);
+out:
+    past_source_close(items);
+    return st;
+}
+
 enum status document_read(struct op *op, struct call *call, struct reply *reply)
 {
     uint64_t lsn = container_lsn(call->container); /* before the read, which sees at least this */
@@ -235,6 +256,10 @@ enum status document_read(struct op *op, struct call *call, struct reply *reply)
     scope_all(reply, call);
     TRY(scope_read_key(op, call, reply, &key));
     TRY(scope_check_session(op, call, reply, lsn));
+    if (as_of_is_asked(call)) {
+        TRY(read_past(op, call, reply, &key));
+        goto out;
+    }
     TRY(item_address(op, call, &key, &id));
     TRY(partition_read(op, call->service->hints, call->container, &key, id, &item, &found));
     if (!found)

@@ -1,7 +1,9 @@
 /* src/resource/document_list.c - items by the page. */
 #include <assert.h>
 
+#include "base/limits.h"
 #include "reply/feed.h"
+#include "resource/as_of.h"
 #include "resource/feed.h"
 #include "resource/item.h"
 #include "resource/resource.h"
@@ -26,6 +28,39 @@ static void print_page(struct reply *reply, const struct call *call, const struc
     feed_end(&feed);
 }
 
+/* The same of an earlier moment, in number order. An item's bytes do not outlive the next one, so each is printed at once. */
+static enum status list_past(struct op *op, struct call *call, struct reply *reply,
+                             const struct partition_scope *scope, struct continuation *at, size_t limit)
+{
+    struct past_source *items = NULL;
+    struct record item;
+    struct feed feed;
+    size_t count = 0;
+    bool found = true;
+    enum status st;
+
+    TRY(as_of_open(op, call, reply, scope, &items));
+    past_source_seek(items, at->after_number);
+    feed_begin(&feed, reply, &call->container->rid, "Documents");
+    while (found && count < limit && reply_body(reply)->size < PAGE_BYTES_MAX) {
+        TRY(past_source_next(op, items, &item, &found));
+        if (!found)
+            break;
+        feed_next(&feed);
+        item_print(reply_body(reply), call->container, &item);
+        at->after_number = item.number;
+        count++;
+    }
+    feed_end(&feed);
+    if (found) {
+        at->container = call->container->rid;
+        reply_continuation(reply, at);
+    }
+out:
+    past_source_close(items);
+    return st;
+}
+
 enum status document_list(struct op *op, struct call *call, struct reply *reply)
 {
     uint64_t lsn = container_lsn(call->container);
@@ -42,6 +77,11 @@ enum status document_list(struct op *op, struct call *call, struct reply *reply)
     TRY(scope_read(op, call, reply, &scope));
     TRY(scope_check_session(op, call, reply, lsn));
     TRY(call_continuation(op, call, CONTINUATION_DOCUMENTS, &call->container->rid, &at));
+    if (as_of_is_asked(call)) {
+        TRY(list_past(op, call, reply, &scope, &at, limit));
+        reply_session(reply, lsn);
+        goto out;
+    }
     TRY(partition_list_by_creation(op, call->container, &scope, at.after_number, limit, &page));
     assert(page.count <= limit);
     print_page(reply, call, &page);

@@ -1,5 +1,6 @@
 /* src/resource/document_query.c - queries over items, and the plans of them that SDKs ask for. */
 #include "catalog/ranges.h"
+#include "resource/as_of.h"
 #include "resource/function.h"
 #include "resource/resource.h"
 #include "resource/scope.h"
@@ -123,12 +124,40 @@ out:
     return st;
 }
 
+/* The rows that the query reads: of now, or of the moment that the request names. Those who close them accept NULL. */
+struct query_rows {
+    struct item_source *items;
+    struct past_source *past;
+    struct query_source *source;
+};
+
+static enum status open_rows(struct op *op, const struct call *call, struct reply *reply,
+                             const struct search *search, const struct partition_scope *scope,
+                             struct query_rows *rows)
+{
+    enum status st;
+
+    if (as_of_is_asked(call)) {
+        TRY(as_of_open(op, call, reply, scope, &rows->past));
+        rows->source = past_source_rows(rows->past);
+        if (query_ranks(search->query))
+            TRY(op_fail(op, ST_BAD_REQUEST,
+                        "A query that ranks texts is not answered as of an earlier moment."));
+        goto out;
+    }
+    TRY(item_source_open(op, call->container, scope, &rows->items));
+    rows->source = item_source_rows(rows->items);
+    TRY(count_words(op, call, search, rows->source));
+out:
+    return st;
+}
+
 enum status document_query(struct op *op, struct call *call, struct reply *reply)
 {
     uint64_t lsn = container_lsn(call->container);
     struct query_options options = search_options(call);
     struct functions functions = functions_of(call, NULL);
-    struct item_source *items = NULL;
+    struct query_rows rows = { 0 };
     struct partition_scope scope;
     struct search search;
     enum status st;
@@ -145,13 +174,13 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
         TRY(scope_check_crossing(op, call));
     TRY(route_query(op, call, reply, &scope, &search));
     gather_in_first_range(call, &search, &scope);
-    TRY(item_source_open(op, call->container, &scope, &items));
-    TRY(count_words(op, call, &search, item_source_rows(items)));
-    TRY(search_run(op, call, reply, &search, item_source_rows(items), &call->container->rid, "Documents"));
+    TRY(open_rows(op, call, reply, &search, &scope, &rows));
+    TRY(search_run(op, call, reply, &search, rows.source, &call->container->rid, "Documents"));
     reply_session(reply, lsn);
     usage_of_items(reply, call);
 out:
-    item_source_close(items);
+    item_source_close(rows.items);
+    past_source_close(rows.past);
     functions_end(&functions);
     return st;
 }

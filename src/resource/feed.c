@@ -172,20 +172,33 @@ static void print_metadata(struct buf *body, const struct container *container,
     buf_byte(body, '}');
 }
 
-static void print_change(struct buf *body, const struct container *container, const struct feed_entry *entry)
+/* The service tells what an item was only when it was deleted; x-orrery-previous asks for it with every change. */
+static void print_change_of(struct buf *body, const struct container *container,
+                            const struct feed_entry *entry, bool has_previous)
 {
     buf_text(body, "{\"current\":");
     if (entry->change.kind == CHANGE_DELETE)
         buf_text(body, "{}");
     else
         item_print(body, container, &entry->item);
-    if (entry->change.kind == CHANGE_DELETE) {
+    if (has_previous) {
         buf_text(body, ",\"previous\":");
         item_print(body, container, &entry->previous);
     }
     buf_byte(body, ',');
     print_metadata(body, container, entry);
     buf_byte(body, '}');
+}
+
+static void print_change(struct buf *body, const struct container *container, const struct feed_entry *entry)
+{
+    print_change_of(body, container, entry, entry->change.kind == CHANGE_DELETE);
+}
+
+static void print_change_with_previous(struct buf *body, const struct container *container,
+                                       const struct feed_entry *entry)
+{
+    print_change_of(body, container, entry, entry->change.kind != CHANGE_CREATE);
 }
 
 /* What a page prints of a change. */
@@ -209,7 +222,8 @@ static void print_latest(struct buf *body, const struct container *container, co
 static print_entry *printer_of(const struct call *call, enum feed_mode mode)
 {
     if (mode == FEED_ALL)
-        return print_change;
+        return slice_is(slice_trim(call_header(call, HEADER_PREVIOUS)), "true") ? print_change_with_previous
+                                                                                : print_change;
     return slice_is(slice_trim(call_header(call, HEADER_CHANGE_FEED_FORMAT)), "2021-09-15") ? print_latest
                                                                                             : print_item;
 }

@@ -22,7 +22,8 @@ static bool is_true(struct slice header)
 
 static unsigned explain_of(const struct call *call)
 {
-    unsigned wanted = is_true(call_header(call, HEADER_EXPLAIN)) ? EXPLAIN_PLAN : 0;
+    bool is_wanted = is_true(call_header(call, HEADER_EXPLAIN)) || call->service->notes_plans;
+    unsigned wanted = is_wanted ? EXPLAIN_PLAN : 0;
 
     if (is_true(call_header(call, HEADER_INDEX_METRICS_V2)))
         return wanted | EXPLAIN_INDEXES_V2;
@@ -230,8 +231,10 @@ static void reply_explained(struct reply *reply, const struct call *call, const 
     struct buf text;
 
     buf_init(&text, &reply->op->arena);
-    if (page->plan.data)
+    if (page->plan.data && is_true(call_header(call, HEADER_EXPLAIN)))
         reply_header_link(reply, "x-orrery-plan", page->plan);
+    if (page->plan.data && call->service->notes_plans)
+        reply->plan = slice_make(arena_text(&reply->op->arena, page->plan), page->plan.size);
     if (!page->indexes.data)
         return;
     if (is_true(call_header(call, HEADER_INDEX_METRICS_V2)))
@@ -307,6 +310,8 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     assert(search->query); /* search_compile() came first */
     assert(source);
     op->work.queries++;
+    if (call->service->notes_plans)
+        reply->query = search->text;
     TRY(read_page_size(op, call, search, &limits.rows));
     TRY(read_limit(op, call, &limit_kb));
     TRY(call_continuation(op, call, CONTINUATION_QUERY, owner ? owner : &account, &at));

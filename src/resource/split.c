@@ -6,6 +6,7 @@
 #include "catalog/split.h"
 #include "partition/scan.h"
 #include "partition/sample.h"
+#include "resource/link.h"
 #include "resource/split.h"
 
 /* ---- the container ---- */
@@ -22,36 +23,15 @@ static enum status find_in(struct op *op, struct catalog *catalog, struct slice 
     return *container ? ST_OK : op_fail_as(op, ST_NOT_FOUND);
 }
 
-/* Up to the next slash, which is left out. */
-static struct slice take_segment(struct slice *rest)
-{
-    const char *slash = rest->size ? memchr(rest->data, '/', rest->size) : NULL;
-    struct slice taken = *rest;
-
-    if (slash)
-        taken.size = (size_t)(slash - taken.data);
-    *rest = slice_after(*rest, taken.size + (slash != NULL));
-    return taken;
-}
-
 /* "dbs/<database>/colls/<container>" */
-static enum status find_container(struct op *op, struct catalog *catalog, struct json link,
+static enum status find_container(struct op *op, struct catalog *catalog, struct json value,
                                   struct container **container)
 {
-    struct slice rest, dbs, database, colls, name;
+    struct link link;
 
-    if (json_kind(link) != JSON_STRING)
+    if (!link_read(value, &link) || link.container.size == 0)
         return op_fail(op, ST_BAD_REQUEST, "\"container\" must be the container's link: dbs/x/colls/y.");
-    rest = json_string(link);
-    if (slice_starts_with(rest, "/"))
-        rest = slice_after(rest, 1);
-    dbs = take_segment(&rest);
-    database = take_segment(&rest);
-    colls = take_segment(&rest);
-    name = take_segment(&rest);
-    if (!slice_is(dbs, "dbs") || !slice_is(colls, "colls") || rest.size)
-        return op_fail(op, ST_BAD_REQUEST, "\"container\" must be the container's link: dbs/x/colls/y.");
-    return find_in(op, catalog, database, name, container);
+    return find_in(op, catalog, link.database, link.container, container);
 }
 
 /* ---- what is wished for ---- */

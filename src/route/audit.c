@@ -149,7 +149,7 @@ static void write_line(struct audit *audit, struct line *line)
 static void put_token_owner(struct op *op, struct line *line, struct catalog *catalog,
                             const struct grant *grant)
 {
-    struct child *permission = catalog_find_child_at(catalog, &grant->permission);
+    struct child *permission = catalog ? catalog_find_child_at(catalog, &grant->permission) : NULL;
     struct child *user = permission ? catalog_find_child_at(catalog, &permission->parent) : NULL;
     struct buf rid;
 

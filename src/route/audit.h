@@ -28,7 +28,7 @@ void audit_look(struct audit *audit);
 struct audit_event {
     const struct request *request;
     const struct auth_who *who;
-    struct catalog *catalog; /* knows whose a resource token is */
+    struct catalog *catalog; /* knows whose a resource token is; NULL: nobody may ask it now */
     const char *operation;
     bool is_definition; /* it changes definitions if it succeeds */
     int status, sub_status;

@@ -11,13 +11,14 @@ enum endpoint_guard {
 };
 
 struct endpoint {
-    const char *path;
+    const char *path;   /* a * stands for a name */
     enum method method; /* HEAD goes with GET */
     bool waits;         /* asks the disk: not on a loop thread */
+    bool outside;       /* of the gate, which it may close */
     enum endpoint_guard guard;
     enum status (*run)(const struct route_options *options, const struct route_metrics *metrics,
                        struct exchange *exchange);
 };
 
 /* NULL when the target is none of them. */
-const struct endpoint *endpoint_find(const struct request *request);
+const struct endpoint *endpoint_find(const struct route_options *options, const struct request *request);

@@ -1,20 +1,40 @@
 /* src/route/metrics.c - request metrics in Prometheus' text form. */
 #include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
 
+#include "base/heap.h"
 #include "route/metrics.h"
+#include "route/route.h"
+
+/* The last request of each slot that a trace was kept of. */
+struct metric_examples {
+    pthread_mutex_t mutex;
+    struct {
+        struct trace_id trace;
+        int64_t time_us, at_ms;
+    } slot[METRIC_TIMES + 1];
+};
 
 /* Upper bounds of the histogram, in microseconds. */
 static const uint64_t bound_us[METRIC_TIMES] = { 50,   100,   250,   500,    1000,    2500,
                                                  5000, 10000, 50000, 250000, 1000000, 5000000 };
 
-void metrics_count(struct route_metrics *metrics, int http_status, int64_t time_us, bool is_direct)
+static size_t slot_of(int64_t time_us)
 {
     size_t slot = 0;
 
-    assert(http_status >= 100); /* by_class[] has a place for each first digit */
-    assert(http_status < 600);
     while (slot < METRIC_TIMES && (uint64_t)time_us > bound_us[slot])
         slot++;
+    return slot;
+}
+
+void metrics_count(struct route_metrics *metrics, int http_status, int64_t time_us, bool is_direct)
+{
+    size_t slot = slot_of(time_us);
+
+    assert(http_status >= 100); /* by_class[] has a place for each first digit */
+    assert(http_status < 600);
     atomic_fetch_add_explicit(&metrics->time[slot], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&metrics->by_class[http_status / 100], 1, memory_order_relaxed);
     if (http_status == 429 || http_status == 449)
@@ -23,6 +43,47 @@ void metrics_count(struct route_metrics *metrics, int http_status, int64_t time_
     atomic_fetch_add_explicit(&metrics->requests, 1, memory_order_relaxed);
     if (is_direct)
         atomic_fetch_add_explicit(&metrics->direct, 1, memory_order_relaxed);
+}
+
+/* Made by the first who has one. */
+static struct metric_examples *examples_of(struct route_metrics *metrics)
+{
+    struct metric_examples *there = atomic_load(&metrics->examples), *made;
+
+    if (there)
+        return there;
+    made = heap_allocate(sizeof(*made));
+    pthread_mutex_init(&made->mutex, NULL);
+    if (atomic_compare_exchange_strong(&metrics->examples, &there, made))
+        return made;
+    pthread_mutex_destroy(&made->mutex);
+    free(made);
+    return there;
+}
+
+void metrics_note_example(struct route_metrics *metrics, const struct trace_id *trace, int64_t time_us,
+                          int64_t now_ms)
+{
+    struct metric_examples *examples = examples_of(metrics);
+    size_t slot = slot_of(time_us);
+
+    pthread_mutex_lock(&examples->mutex);
+    examples->slot[slot].trace = *trace;
+    examples->slot[slot].time_us = time_us;
+    examples->slot[slot].at_ms = now_ms;
+    pthread_mutex_unlock(&examples->mutex);
+}
+
+void metrics_free(struct route_metrics *metrics)
+{
+    for (size_t i = 0; i <= route_count; i++) {
+        struct metric_examples *examples = atomic_load(&metrics[i].examples);
+
+        if (!examples)
+            continue;
+        pthread_mutex_destroy(&examples->mutex);
+        free(examples);
+    }
 }
 
 static const char *name_of(size_t index)
@@ -62,25 +123,50 @@ static void print_direct(struct buf *out, const struct route_metrics *metrics, s
                    (unsigned long long)count);
 }
 
-static void print_times(struct buf *out, const struct route_metrics *metrics, size_t index)
+/* Behind a line of the histogram: # {trace_id="..."} 0.012 1789000000.123 */
+static void print_example(struct buf *out, const struct route_metrics *metrics, size_t slot)
+{
+    struct metric_examples *examples = atomic_load(&metrics->examples);
+
+    if (!examples)
+        return;
+    pthread_mutex_lock(&examples->mutex);
+    if (examples->slot[slot].trace.text[0])
+        buf_printf(out, " # {trace_id=\"%s\"} %.6f %lld.%03lld", examples->slot[slot].trace.text,
+                   (double)examples->slot[slot].time_us / 1e6, (long long)examples->slot[slot].at_ms / 1000,
+                   (long long)examples->slot[slot].at_ms % 1000);
+    pthread_mutex_unlock(&examples->mutex);
+}
+
+static void print_bucket(struct buf *out, const struct route_metrics *metrics, size_t index, size_t slot,
+                         uint64_t count, bool with_examples)
+{
+    buf_printf(out, "orrery_request_seconds_bucket{operation=\"%s\",le=\"", name_of(index));
+    if (slot < METRIC_TIMES)
+        buf_printf(out, "%g\"} %llu", (double)bound_us[slot] / 1e6, (unsigned long long)count);
+    else
+        buf_printf(out, "+Inf\"} %llu", (unsigned long long)count);
+    if (with_examples)
+        print_example(out, &metrics[index], slot);
+    buf_byte(out, '\n');
+}
+
+static void print_times(struct buf *out, const struct route_metrics *metrics, size_t index,
+                        bool with_examples)
 {
     uint64_t sum = atomic_load_explicit(&metrics[index].time_us, memory_order_relaxed);
     uint64_t count = 0;
 
-    for (size_t i = 0; i < METRIC_TIMES; i++) {
+    for (size_t i = 0; i <= METRIC_TIMES; i++) {
         count += atomic_load_explicit(&metrics[index].time[i], memory_order_relaxed);
-        buf_printf(out, "orrery_request_seconds_bucket{operation=\"%s\",le=\"%g\"} %llu\n", name_of(index),
-                   (double)bound_us[i] / 1e6, (unsigned long long)count);
+        print_bucket(out, metrics, index, i, count, with_examples);
     }
-    count += atomic_load_explicit(&metrics[index].time[METRIC_TIMES], memory_order_relaxed);
-    buf_printf(out, "orrery_request_seconds_bucket{operation=\"%s\",le=\"+Inf\"} %llu\n", name_of(index),
-               (unsigned long long)count);
     buf_printf(out, "orrery_request_seconds_sum{operation=\"%s\"} %.6f\n", name_of(index), (double)sum / 1e6);
     buf_printf(out, "orrery_request_seconds_count{operation=\"%s\"} %llu\n", name_of(index),
                (unsigned long long)count);
 }
 
-void metrics_print(struct buf *out, const struct route_metrics *metrics)
+void metrics_print(struct buf *out, const struct route_metrics *metrics, bool with_examples)
 {
     buf_text(out, "# TYPE orrery_requests_total counter\n");
     for (size_t i = 0; i <= route_count; i++)
@@ -94,5 +180,26 @@ void metrics_print(struct buf *out, const struct route_metrics *metrics)
     buf_text(out, "# TYPE orrery_request_seconds histogram\n");
     for (size_t i = 0; i <= route_count; i++)
         if (atomic_load_explicit(&metrics[i].requests, memory_order_relaxed))
-            print_times(out, metrics, i);
+            print_times(out, metrics, i, with_examples);
+}
+
+void metrics_as_openmetrics(struct buf *out, struct slice text)
+{
+    static const char ending[] = "_total counter";
+    enum { TOTAL_BYTES = sizeof("_total") - 1, ENDING_BYTES = sizeof(ending) - 1 };
+
+    while (text.size) {
+        const char *end = memchr(text.data, '\n', text.size);
+        struct slice line = slice_make(text.data, end ? (size_t)(end - text.data) : text.size);
+        bool is_counter = slice_starts_with(line, "# TYPE ") && line.size > ENDING_BYTES &&
+                          slice_is(slice_after(line, line.size - ENDING_BYTES), ending);
+
+        text = slice_after(text, line.size + (end != NULL));
+        if (is_counter)
+            line.size -= ENDING_BYTES;
+        buf_slice(out, line);
+        buf_text(out, is_counter ? ending + TOTAL_BYTES : "");
+        buf_byte(out, '\n');
+    }
+    buf_text(out, "# EOF\n");
 }

@@ -7,15 +7,29 @@
 
 enum { METRIC_TIMES = 12 };
 
+struct trace_id;
+struct metric_examples; /* of each of the times one request, by its trace; metrics.c */
+
 struct route_metrics {
     atomic_ullong by_class[6];            /* answers 1xx to 5xx */
     atomic_ullong retry[2];               /* answers 429 and 449, among those above */
     atomic_ullong time[METRIC_TIMES + 1]; /* answers by how long they took; the last holds the slowest */
     atomic_ullong time_us, requests;
-    atomic_ullong direct; /* requests of Direct mode, among those above */
+    atomic_ullong direct;                       /* requests of Direct mode, among those above */
+    _Atomic(struct metric_examples *) examples; /* NULL until there is one */
 };
 
 void metrics_count(struct route_metrics *metrics, int http_status, int64_t time_us, bool is_direct);
 
+/* The request took so long, and a trace tells why. */
+void metrics_note_example(struct route_metrics *metrics, const struct trace_id *trace, int64_t time_us,
+                          int64_t now_ms);
+
+/* What all of them hold, for each row of the route table and one behind them. */
+void metrics_free(struct route_metrics *metrics);
+
+/* From Prometheus' own text form to OpenMetrics', which the same lines are but for the names of counters and the end. */
+void metrics_as_openmetrics(struct buf *out, struct slice text);
+
 /* `metrics` has one for each row of the route table, and one behind them for requests without a route. */
-void metrics_print(struct buf *out, const struct route_metrics *metrics);
+void metrics_print(struct buf *out, const struct route_metrics *metrics, bool with_examples);

@@ -75,7 +75,8 @@ enum status origin_check_host(struct op *op, const struct route_options *options
     if (is_address(host) || is_localhost(host))
         return ST_OK;
     for (size_t i = 0; i < options->host_name_count; i++)
-        if (slice_is_nocase(host, options->host_names[i]))
+        if ((strcmp(options->host_names[i], "*") == 0 && host.size > 0) ||
+            slice_is_nocase(host, options->host_names[i]))
             return ST_OK;
     return op_fail(op, ST_FORBIDDEN,
                    "The server does not answer to the name '%.*s'. Start it with --host-name to let it.",

@@ -7,7 +7,7 @@
 #include "base/exchange.h"
 #include "route/route.h"
 
-/* The Host header must be an address, loopback, or a name we were told. */
+/* The Host header must be an address, loopback, or a name we were told; where we were told "*", any name. */
 enum status origin_check_host(struct op *op, const struct route_options *options,
                               const struct request *request);
 

@@ -140,6 +140,14 @@ static void sign_as_container(struct op *op, struct path *path)
     path->rid = rid_of(path, 4);
 }
 
+/* What is no resource of the service's is signed by its whole path. */
+static void sign_as_own(struct op *op, struct path *path)
+{
+    path->type = path->segment[0];
+    path->link = join(op, path, path->count);
+    path->rid = (struct slice){ 0 };
+}
+
 /* Clients sign a transaction as one of the account's. */
 static void sign_as_transaction(struct path *path)
 {
@@ -202,6 +210,8 @@ enum status path_parse(struct op *op, struct slice target, struct path *path)
         path->type = path->segment[path->count % 2 ? path->count - 1 : path->count - 2];
     else
         path->type = slice_of("");
+    if (path->count && slice_is(path->segment[0], "_orrery"))
+        sign_as_own(op, path);
     if (slice_is(path->shape, "dbs/x/colls/x/operations/x"))
         sign_as_container(op, path);
     if (slice_is(path->shape, "operations/x"))

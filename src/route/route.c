@@ -32,6 +32,7 @@ struct routed {
     const struct route *route; /* NULL when there is none */
     bool known_path;           /* another method would have a route */
     bool is_prepared;
+    bool is_outside; /* of the gate: the service is not to be looked at */
     int64_t began_us;
 };
 
@@ -48,6 +49,7 @@ void route_close(struct router *router)
 {
     if (!router)
         return;
+    metrics_free(router->metrics);
     free(router->metrics);
     free(router);
 }
@@ -88,18 +90,12 @@ static enum marker marker_of(const struct request *request, struct slice shape)
     return MARK_NONE;
 }
 
-static bool tells_retriable(const struct routed *routed)
-{
-    return routed->route && routed->route->flags & IN_PARTS;
-}
-
 /* The route says which keys are good, so it is found before the signature is checked. It is told only after that. */
 static void find_route(const struct request *request, struct routed *routed)
 {
     struct slice shape = routed->path.shape;
 
     routed->route = route_find(request->method, marker_of(request, shape), shape, &routed->known_path);
-    routed->reply.tells_retriable = tells_retriable(routed);
 }
 
 /* What clients in Direct mode ask first: they are told before their signature is looked at. */
@@ -133,6 +129,14 @@ static enum status check_signature(struct op *op, const struct router *router, c
         return ST_OK;
     }
     return auth_check(op, router->options.auth, request, &subject, who);
+}
+
+/* Programs that wait for an emulator ask for its account without a key. What it tells is known to whoever asks. */
+static bool is_emulators_account(const struct router *router, const struct request *request,
+                                 const struct route *route)
+{
+    return router->options.emulator && route && route->run == account_read &&
+           !request->header[HEADER_AUTHORIZATION].data;
 }
 
 static bool is_about_items(const struct path *path)
@@ -364,6 +368,19 @@ static enum status check_version(struct op *op, const struct call *call, const s
                    "Invalid API version. Ensure a valid x-ms-version header value is passed.");
 }
 
+/* What was is read. An operation that would not know of the header is refused, because its client means another moment. */
+static enum status check_as_of(struct op *op, const struct routed *routed, const struct request *request)
+{
+    const struct route *route = routed->route;
+
+    if (!request->header[HEADER_AS_OF].data ||
+        ((route->run == document_read || route->run == document_query || route->run == document_list) &&
+         !request->header[HEADER_A_IM].data))
+        return ST_OK;
+    return op_fail(op, ST_BAD_HEADER,
+                   "The header 'x-orrery-as-of' goes with reads, lists and queries of items only.");
+}
+
 /* The server unpacks nothing. A packed body would be stored as something else than the client meant. */
 static enum status check_content_encoding(struct op *op, const struct request *request)
 {
@@ -397,6 +414,8 @@ static enum status let_in(struct router *router, struct exchange *exchange, stru
     TRY(path_parse(op, request->target, &routed->path));
     find_route(request, routed);
     TRY(check_direct(op, router->options.service, routed->route));
+    if (is_emulators_account(router, request, routed->route))
+        goto out;
     TRY(check_signature(op, router, request, &routed->path,
                         routed->route && route_wants_full_key(routed->route), &routed->who));
     TRY(check_route(op, routed));
@@ -454,6 +473,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     TRY(check_indexing_directive(op, request));
     TRY(form_check(op, request));
     TRY(check_content_encoding(op, request));
+    TRY(check_as_of(op, routed, request));
     exchange->class = route_class(routed->route, request);
     TRY(settle_catalog(op, routed));
     owners = find_owners(op, routed);
@@ -485,7 +505,7 @@ static void begin_reply(struct exchange *exchange, struct routed *routed)
     version = call_version(&routed->call);
     reply_begin(&routed->reply, &exchange->op, &exchange->answer);
     routed->reply.plain_session = version != 0 && version < VERSION_WITH_VECTORS;
-    routed->reply.tells_retriable = tells_retriable(routed);
+    routed->reply.tells_retriable = reply_tells_retriable(&exchange->request);
 }
 
 /* A failure on items tells the container's LSN, unless the operation has noted the one that it saw. */
@@ -509,14 +529,15 @@ static void audit(struct router *router, struct exchange *exchange, const struct
 {
     const struct route *route = routed->route;
 
-    audit_request(router->options.audit, &exchange->op,
-                  &(struct audit_event){ .request = &exchange->request,
-                                         .who = &routed->who,
-                                         .catalog = router->options.service->catalog,
-                                         .operation = route ? route->name : "none",
-                                         .is_definition = route && route_changes_definitions(route),
-                                         .status = exchange->answer.status,
-                                         .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
+    audit_request(
+        router->options.audit, &exchange->op,
+        &(struct audit_event){ .request = &exchange->request,
+                               .who = &routed->who,
+                               .catalog = routed->is_outside ? NULL : router->options.service->catalog,
+                               .operation = route ? route->name : "none",
+                               .is_definition = route && route_changes_definitions(route),
+                               .status = exchange->answer.status,
+                               .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
 }
 
 /* Where what was read lies, as its client wrote it. */
@@ -535,10 +556,30 @@ static void reply_location(struct op *op, struct routed *routed)
     reply_header_link(&routed->reply, "content-location", buf_as_slice(&place));
 }
 
+/* Those who watch may name the trace that a request belongs to: it becomes an example of how long such a one takes. */
+static void observe(struct router *router, struct exchange *exchange, const struct routed *routed,
+                    enum status st, double charge, struct route_metrics *metrics, int64_t took_us)
+{
+    struct trace_id trace =
+        router->options.observe(router->options.observe_context, &exchange->op,
+                                &(struct observed){ .operation = routed->route ? routed->route->name : "none",
+                                                    .request = &exchange->request,
+                                                    .answer = &exchange->answer,
+                                                    .reply = &routed->reply,
+                                                    .link = routed->path.link,
+                                                    .charge = charge,
+                                                    .sub_status = st == ST_OK ? 0 : error_row(st)->sub,
+                                                    .took_us = took_us });
+
+    if (trace.text[0])
+        metrics_note_example(metrics, &trace, took_us, env_now_ms(exchange->op.env));
+}
+
 static void finish(struct router *router, struct exchange *exchange, struct routed *routed, enum status st)
 {
     struct op *op = &exchange->op;
     size_t index = routed->route ? (size_t)(routed->route - routes) : route_count;
+    int64_t took_us;
     double charge;
 
     assert(st != ST_WOULD_BLOCK); /* it goes on, on a thread that may wait */
@@ -553,9 +594,11 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
         throughput_leave(op, &routed->call, charge);
     origin_allow(&router->options, &exchange->request, &exchange->answer);
     audit(router, exchange, routed, st);
+    took_us = env_monotonic_us(op->env) - routed->began_us;
+    if (router->options.observe)
+        observe(router, exchange, routed, st, charge, &router->metrics[index], took_us);
     release_owners(&routed->call);
-    metrics_count(&router->metrics[index], exchange->answer.status,
-                  env_monotonic_us(op->env) - routed->began_us, exchange->request.direct);
+    metrics_count(&router->metrics[index], exchange->answer.status, took_us, exchange->request.direct);
 }
 
 static struct routed *begin(struct router *router, struct exchange *exchange)
@@ -633,14 +676,15 @@ out:
 static void audit_endpoint(struct router *router, struct exchange *exchange, const struct endpoint *endpoint,
                            const struct auth_who *who, enum status st)
 {
-    audit_request(router->options.audit, &exchange->op,
-                  &(struct audit_event){ .request = &exchange->request,
-                                         .who = who,
-                                         .catalog = router->options.service->catalog,
-                                         .operation = endpoint->path,
-                                         .is_definition = endpoint->guard == FOR_KEYS,
-                                         .status = exchange->answer.status,
-                                         .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
+    audit_request(
+        router->options.audit, &exchange->op,
+        &(struct audit_event){ .request = &exchange->request,
+                               .who = who,
+                               .catalog = endpoint->outside ? NULL : router->options.service->catalog,
+                               .operation = endpoint->path,
+                               .is_definition = endpoint->guard == FOR_KEYS,
+                               .status = exchange->answer.status,
+                               .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
 }
 
 static enum status answer_endpoint(struct router *router, struct exchange *exchange,
@@ -708,22 +752,65 @@ static enum status prepare_to_run(struct router *router, struct exchange *exchan
     return prepare(router, exchange, routed);
 }
 
+/* ---- the gate ---- */
+
+/* Whose state is set has passed it: it is set while the request is inside. */
+static enum status pass_gate(struct router *router, struct exchange *exchange)
+{
+    if (exchange->state || !router->options.gate)
+        return ST_OK;
+    return gate_enter(router->options.gate, &exchange->op);
+}
+
+static void leave_gate(struct router *router)
+{
+    if (router->options.gate)
+        gate_leave(router->options.gate);
+}
+
+static enum status handle_endpoint(struct router *router, struct exchange *exchange,
+                                   const struct endpoint *endpoint)
+{
+    enum status st;
+
+    if (endpoint->outside)
+        return answer_endpoint(router, exchange, endpoint);
+    st = pass_gate(router, exchange);
+    if (st != ST_OK)
+        return st;
+    exchange->state = exchange;
+    st = answer_endpoint(router, exchange, endpoint);
+    if (st == ST_OK)
+        leave_gate(router);
+    return st;
+}
+
+/* One that waited at the gate, or is called first, has no state. */
+static struct routed *routed_of(struct router *router, struct exchange *exchange)
+{
+    return exchange->state ? exchange->state : begin(router, exchange);
+}
+
 enum status route_handle(void *context, struct exchange *exchange)
 {
     struct router *router = context;
-    const struct endpoint *endpoint = endpoint_find(&exchange->request);
+    const struct endpoint *endpoint = endpoint_find(&router->options, &exchange->request);
     bool again = exchange->op.may_block || exchange->resumed; /* a loop thread has begun the request */
     struct routed *routed;
     enum status st;
 
     if (exchange->request.method == METHOD_OPTIONS)
         return answer_preflight(router, exchange);
+    if (!again)
+        exchange->state = NULL;
     if (endpoint)
-        return answer_endpoint(router, exchange, endpoint);
-    routed = again ? exchange->state : begin(router, exchange);
-    assert(routed); /* begin() has left it in the exchange */
+        return handle_endpoint(router, exchange, endpoint);
+    st = pass_gate(router, exchange);
+    if (st != ST_OK)
+        return st;
     if (again)
         op_renew_time(&exchange->op);
+    routed = routed_of(router, exchange);
     begin_reply(exchange, routed);
     st = prepare_to_run(router, exchange, routed);
     if (st == ST_OK)
@@ -731,19 +818,23 @@ enum status route_handle(void *context, struct exchange *exchange)
     if (st == ST_WOULD_BLOCK || st == ST_PENDING)
         return st;
     finish(router, exchange, routed, st);
+    leave_gate(router);
     return ST_OK;
 }
 
 /* --- whether a request may send its body --- */
 
-/* A token's rights are looked at here only if nothing of the catalog is in doubt: otherwise it is done when it may wait. */
+/*
+ * A token's rights are looked at here only if the catalog may be asked and nothing of it is in doubt: otherwise it is done
+ * when the request may wait.
+ */
 static enum status admit_operation(struct router *router, struct exchange *exchange, struct routed *routed)
 {
     struct op *op = &exchange->op;
     enum status st;
 
     TRY(let_in(router, exchange, routed));
-    if (routed->who.kind == AUTH_BY_KEY || settle_catalog(op, routed) != ST_OK)
+    if (routed->who.kind == AUTH_BY_KEY || routed->is_outside || settle_catalog(op, routed) != ST_OK)
         goto out;
     (void)!find_owners(op, routed);
     TRY(check_rights(op, router, routed));
@@ -773,7 +864,8 @@ static bool admit_to_endpoint(struct router *router, struct exchange *exchange,
 bool route_admit(void *context, struct exchange *exchange)
 {
     struct router *router = context;
-    const struct endpoint *endpoint = endpoint_find(&exchange->request);
+    const struct endpoint *endpoint = endpoint_find(&router->options, &exchange->request);
+    struct gate *gate = router->options.gate;
     struct routed *routed;
     enum status st;
 
@@ -785,13 +877,15 @@ bool route_admit(void *context, struct exchange *exchange)
     if (endpoint)
         return admit_to_endpoint(router, exchange, endpoint);
     routed = begin(router, exchange);
+    routed->is_outside = gate && !gate_try_enter(gate);
     begin_reply(exchange, routed);
     st = admit_operation(router, exchange, routed);
-    if (st != ST_OK) {
+    if (st != ST_OK)
         finish(router, exchange, routed, st);
-        return false;
-    }
-    release_owners(&routed->call);
+    else
+        release_owners(&routed->call);
+    if (gate && !routed->is_outside)
+        gate_leave(gate);
     exchange->state = NULL;
-    return true;
+    return st == ST_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "source/item_index_private.h"
 #include "source/items.h"
+#include "source/items_private.h"
 #include "token/token.h"
 
 struct item_source {
@@ -12,7 +13,7 @@ struct item_source {
     struct item_index index;
 };
 
-static void make_row(struct op *op, const struct record *item, struct query_row *row)
+void item_row(struct op *op, const struct record *item, struct query_row *row)
 {
     work_scanned(&op->work, item->stored.size);
     row->number = item->number;
@@ -40,9 +41,8 @@ static void print_self(struct buf *out, const struct container *container, const
     buf_byte(out, '/');
 }
 
-/* The same members that a client sees, so that a query finds what clients were told. */
-static struct json system_members(struct arena *memory, const struct container *container,
-                                  const struct record *item)
+struct json item_system_members(struct arena *memory, const struct container *container,
+                                const struct record *item)
 {
     struct rid rid = container_item_rid(container, item->number);
     struct json_builder out;
@@ -75,7 +75,7 @@ static enum status scan_next(struct op *op, struct query_source *source, struct 
     enum status st = partition_scan_next(op, &items->scan, &items->record, found);
 
     if (st == ST_OK && *found)
-        make_row(op, &items->record, row);
+        item_row(op, &items->record, row);
     return st;
 }
 
@@ -99,7 +99,7 @@ static struct json scan_system(struct query_source *source, const struct query_r
     struct item_source *items = (struct item_source *)source;
 
     assert(row->number == items->record.number);
-    return system_members(memory, items->scan.container, &items->record);
+    return item_system_members(memory, items->scan.container, &items->record);
 }
 
 /* What the query learns of the container, once the scan is open. */
@@ -169,7 +169,7 @@ static enum status one_next(struct op *op, struct query_source *source, struct q
 
     *found = !one->given;
     if (*found)
-        make_row(op, one->item, row);
+        item_row(op, one->item, row);
     one->given = true;
     return ST_OK;
 }
@@ -188,7 +188,7 @@ static struct json one_system(struct query_source *source, const struct query_ro
     struct one_item *one = (struct one_item *)source;
 
     assert(row->number == one->item->number);
-    return system_members(memory, one->container, one->item);
+    return item_system_members(memory, one->container, one->item);
 }
 
 struct query_source *item_source_of_one(struct op *op, const struct container *container,

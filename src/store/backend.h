@@ -42,6 +42,11 @@ struct backend_ops {
 
     /* As store_backup(). */
     enum status (*backup)(struct op *op, struct backend *backend, const char *directory);
+
+    /* A snapshot to go back to; then everything is again as it sees it, in one write, and it stays. NULL: it cannot. */
+    enum status (*mark)(struct op *op, struct backend *backend, struct backend_snapshot **mark);
+    void (*unmark)(struct backend *backend, struct backend_snapshot *mark);
+    void (*rewind)(struct backend *backend, const struct backend_snapshot *mark);
     void (*close)(struct backend *backend);
 };
 

@@ -287,6 +287,15 @@ static void add_index(struct group *group, struct batch *batch)
         add_mutation(group, entry[i].key, entry[i].present ? slice_of("") : (struct slice){ 0 });
 }
 
+/* Mostly the counter was given out by this bucket. One that comes from elsewhere is not to be given out again. */
+static void raise_counter(struct local_bucket *bucket, uint64_t counter)
+{
+    uint64_t last = atomic_load_explicit(&bucket->last_counter, memory_order_relaxed);
+
+    while (last < counter && !atomic_compare_exchange_weak(&bucket->last_counter, &last, counter))
+        ;
+}
+
 static void add_commit(struct committer *committer, struct submission *submission)
 {
     struct local_bucket *bucket = submission->bucket;
@@ -297,6 +306,7 @@ static void add_commit(struct committer *committer, struct submission *submissio
     assert(!bucket->dropped);  /* a dropped bucket gets no key any more */
     assert(batch->lsn == 0);   /* a batch is stamped once */
     advance_head(&bucket->head, batch, committer->group.now_ms);
+    raise_counter(bucket, batch->counter);
     assert(bucket->head.lsn > atomic_load(&bucket->visible_lsn)); /* LSNs only rise */
     submission->stamp = (struct commit_stamp){ bucket->head.lsn, bucket->head.ts_ms };
     batch->lsn = submission->stamp.lsn;

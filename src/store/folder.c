@@ -70,6 +70,33 @@ bool folder_copy(const char *from, const char *to, const char *ending)
     return copied;
 }
 
+static bool is_made_anew(const char *name)
+{
+    return strcmp(name, "LOCK") == 0 || strncmp(name, "LOG", 3) == 0 || strncmp(name, "OPTIONS", 7) == 0;
+}
+
+bool folder_link(const char *from, const char *to, const char *ending)
+{
+    DIR *source = opendir(from), *target = mkdir(to, 0700) == 0 ? opendir(to) : NULL;
+    bool made = source && target;
+    struct dirent *entry;
+
+    while (made && (entry = readdir(source))) {
+        const char *name = entry->d_name;
+
+        if (name[0] == '.' || is_made_anew(name))
+            continue;
+        made = ends_with(name, ending) ? linkat(dirfd(source), name, dirfd(target), name, 0) == 0
+                                       : copy_file(dirfd(source), dirfd(target), name);
+    }
+    made = made && fsync(dirfd(target)) == 0;
+    if (source)
+        closedir(source);
+    if (target)
+        closedir(target);
+    return made;
+}
+
 void folder_clear(const char *path, const char *ending)
 {
     DIR *folder = opendir(path);

@@ -61,12 +61,12 @@ static struct cache *open_cache(const struct store_options *options)
     return bytes ? cache_open(bytes < CACHE_BYTES_MAX ? bytes : CACHE_BYTES_MAX) : NULL;
 }
 
-static struct committer *open_committer(struct op *op, const struct local *local,
-                                        const struct store_options *options)
+static enum status open_committer(struct op *op, struct local *local)
 {
     const struct committer_parts parts = { local->backend, local->packed, local->cache };
 
-    return committer_new(&parts, op->env, options->sync, options->threads);
+    local->committer = committer_new(&parts, op->env, local->sync, local->threads);
+    return local->committer ? ST_OK : op_fail(op, ST_UNAVAILABLE, "no thread can be started for the store");
 }
 
 static const struct store_ops local_ops;
@@ -84,6 +84,8 @@ static struct local *local_new(struct env *env, struct backend *backend, const s
                              .backend = backend,
                              .env = env,
                              .cache = open_cache(options),
+                             .sync = options->sync,
+                             .threads = options->threads,
                              .chain_count = CHAINS_FIRST };
     local->chains = heap_allocate(CHAINS_FIRST * sizeof(local->chains[0]));
     thread_rwlock_init(&local->lock);
@@ -100,9 +102,7 @@ enum status store_open_over(struct op *op, struct backend *backend, const struct
 
     if (options->entries == ENTRIES_PACKED)
         TRY(open_packed(op, local, options));
-    local->committer = open_committer(op, local, options);
-    if (!local->committer)
-        TRY(op_fail(op, ST_UNAVAILABLE, "no thread can be started for the store"));
+    TRY(open_committer(op, local));
     *store = &local->base;
 out:
     if (st != ST_OK)
@@ -140,17 +140,25 @@ static void close_packed(struct local *local, bool writable)
     packed_close(local->packed);
 }
 
+static void free_buckets(struct local *local)
+{
+    for (size_t i = 0; i < local->chain_count; i++) {
+        free_chain(local->chains[i]);
+        local->chains[i] = NULL;
+    }
+    local->bucket_count = 0;
+}
+
 static void local_close(struct store *store)
 {
     struct local *local = local_of(store);
-    bool writable = local->committer && store_is_writable(store);
+    bool writable = local->committer && store_is_writable(store) && !store->abandoned;
 
     committer_free(local->committer);
     close_packed(local, writable);
     cache_close(local->cache);
     local->backend->ops->close(local->backend);
-    for (size_t i = 0; i < local->chain_count; i++)
-        free_chain(local->chains[i]);
+    free_buckets(local);
     pthread_rwlock_destroy(&local->lock);
     free(local->chains);
     free(local);
@@ -283,6 +291,48 @@ static enum status local_backup(struct op *op, struct store *store, const char *
     return backend->ops->backup(op, backend, directory);
 }
 
+struct store_mark {
+    struct backend_snapshot *taken;
+};
+
+static enum status local_mark(struct op *op, struct store *store, struct store_mark **mark)
+{
+    struct backend *backend = local_of(store)->backend;
+    struct store_mark made;
+    enum status st;
+
+    if (!backend->ops->mark)
+        TRY(op_fail(op, ST_NOT_BUILT, "A store with files has no marks: it is copied."));
+    TRY(backend->ops->mark(op, backend, &made.taken));
+    *mark = heap_allocate_unset(sizeof(**mark));
+    **mark = made;
+out:
+    return st;
+}
+
+static void local_unmark(struct store *store, struct store_mark *mark)
+{
+    struct backend *backend = local_of(store)->backend;
+
+    backend->ops->unmark(backend, mark->taken);
+    free(mark);
+}
+
+/* What the committer and the buckets know is about what came after. */
+static enum status local_rewind(struct op *op, struct store *store, const struct store_mark *mark)
+{
+    struct local *local = local_of(store);
+
+    assert(!local->packed); /* its runs are not the backend's rows */
+    assert(!local->cache);
+    committer_free(local->committer);
+    local->committer = NULL;
+    local->bytes_seen = 0;
+    free_buckets(local);
+    local->backend->ops->rewind(local->backend, mark->taken);
+    return open_committer(op, local);
+}
+
 static bool local_is_writable(const struct store *store)
 {
     return committer_is_writable(((const struct local *)store)->committer);
@@ -352,6 +402,9 @@ static const struct store_ops local_ops = {
     .outcome = local_outcome,
     .drop = local_drop,
     .backup = local_backup,
+    .mark = local_mark,
+    .unmark = local_unmark,
+    .rewind = local_rewind,
     .is_writable = local_is_writable,
     .upkeep = local_upkeep,
     .stats = local_stats,

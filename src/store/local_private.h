@@ -21,6 +21,7 @@ struct local {
     struct packed *packed; /* NULL: entries are plain keys */
     struct cache *cache;   /* of documents that point reads asked for; NULL: none */
     struct committer *committer;
+    bool sync, threads;    /* how the committer works */
     pthread_rwlock_t lock; /* guards the table of buckets, not the buckets */
     struct local_bucket **chains;
     size_t chain_count, bucket_count; /* the former a power of two */

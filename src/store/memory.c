@@ -30,7 +30,8 @@ struct memory_row {
     struct sorted_node node;
     struct version *newest;
     struct memory_row *next_waiting; /* in the list of rows with versions to free later */
-    bool waiting;
+    struct memory_row *next_touched; /* in the list of rows that were written since there are marks */
+    bool waiting, touched;
     struct sorted_node *links[]; /* the key's bytes follow them */
 };
 
@@ -46,6 +47,8 @@ struct memory {
     uint64_t sequence; /* of the last write */
     uint64_t bytes;
     struct memory_row *waiting;
+    struct memory_row *touched; /* rows that a rewind may have to write: since the first of the marks */
+    size_t marks;
     pthread_mutex_t snapshots_mutex;
     struct backend_snapshot snapshots; /* both ends of a ring: .newer is the oldest one */
     struct memory_runs *runs;
@@ -65,6 +68,17 @@ static uint64_t oldest_visible(struct memory *memory)
     if (memory->snapshots.newer != &memory->snapshots)
         sequence = memory->snapshots.newer->sequence;
     assert(sequence <= memory->sequence); /* no snapshot is of the future */
+    pthread_mutex_unlock(&memory->snapshots_mutex);
+    return sequence;
+}
+
+/* The newest snapshot, 0 when there is none: what is newer than that and not the present, nobody can see. */
+static uint64_t newest_snapshot(struct memory *memory)
+{
+    uint64_t sequence;
+
+    pthread_mutex_lock(&memory->snapshots_mutex);
+    sequence = memory->snapshots.older->sequence; /* the ring's own is 0 */
     pthread_mutex_unlock(&memory->snapshots_mutex);
     return sequence;
 }
@@ -99,7 +113,7 @@ static bool settle(struct memory *memory, struct memory_row *row, uint64_t oldes
         version = version->older;
     free_versions(memory, version->older); /* the oldest reader stops at this version, if it gets so far */
     version->older = NULL;
-    if (row->newest->older || !row->newest->deleted || row->newest->sequence > oldest)
+    if (row->newest->older || !row->newest->deleted || row->newest->sequence > oldest || row->touched)
         return false;
     sorted_remove(&memory->rows, &row->node);
     free_row(memory, row);
@@ -263,14 +277,23 @@ static struct memory_row *row_for(struct memory *memory, struct slice key)
     return row;
 }
 
-/* Newer than the row's other versions, or instead of one of the same write. */
+/* What a write needs to know of the snapshots that there are. */
+struct seen {
+    uint64_t oldest, newest;
+};
+
+/*
+ * Newer than the row's other versions, or instead of one of the same write, or of one that no snapshot is late enough to
+ * see: a row that is written over and over while somebody keeps an old snapshot has two versions.
+ */
 static void set_version(struct memory *memory, struct memory_row *row, struct version *version,
-                        struct slice value, uint64_t sequence)
+                        struct slice value, uint64_t newest)
 {
+    uint64_t sequence = memory->sequence;
     struct version *older = row->newest;
 
     assert(!older || older->sequence <= sequence);
-    if (older && older->sequence == sequence) {
+    if (older && (older->sequence == sequence || older->sequence > newest)) {
         row->newest = older->older;
         older->older = NULL;
         free_versions(memory, older);
@@ -282,15 +305,32 @@ static void set_version(struct memory *memory, struct memory_row *row, struct ve
     memory->bytes += value.size;
 }
 
+static void touch(struct memory *memory, struct memory_row *row)
+{
+    if (!memory->marks || row->touched)
+        return;
+    row->touched = true;
+    row->next_touched = memory->touched;
+    memory->touched = row;
+}
+
 /* A row in the waiting list is left to settle_waiting(), which must still find it there. */
 static void mutate(struct memory *memory, const struct mutation *mutation, struct version *version,
-                   uint64_t oldest)
+                   struct seen seen)
 {
     struct memory_row *row = row_for(memory, mutation->key);
 
-    set_version(memory, row, version, mutation->value, memory->sequence);
-    if (!row->waiting && !settle(memory, row, oldest))
+    touch(memory, row);
+    set_version(memory, row, version, mutation->value, seen.newest);
+    if (!row->waiting && !settle(memory, row, seen.oldest))
         wait_if_unsettled(memory, row);
+}
+
+/* A write begins, under the lock. */
+static struct seen next_sequence(struct memory *memory)
+{
+    memory->sequence++;
+    return (struct seen){ oldest_visible(memory), newest_snapshot(memory) };
 }
 
 static void free_unused(struct version **versions, size_t count)
@@ -321,16 +361,15 @@ static enum status memory_write(struct op *op, struct backend *backend, const st
 {
     struct version **versions = versions_for(mutations, count);
     struct memory *memory = memory_of(backend);
-    uint64_t oldest;
+    struct seen seen;
 
     (void)sync;
     if (!versions)
         return op_fail(op, ST_UNAVAILABLE, "There is no memory for what would be written.");
     pthread_rwlock_wrlock(&memory->lock);
-    memory->sequence++;
-    oldest = oldest_visible(memory);
+    seen = next_sequence(memory);
     for (size_t i = 0; i < count; i++)
-        mutate(memory, &mutations[i], versions[i], oldest);
+        mutate(memory, &mutations[i], versions[i], seen);
     pthread_rwlock_unlock(&memory->lock);
     free(versions);
     return ST_OK;
@@ -341,22 +380,80 @@ static enum status memory_remove_range(struct op *op, struct backend *backend, s
 {
     struct memory *memory = memory_of(backend);
     struct sorted_node *node;
-    uint64_t oldest;
+    struct seen seen;
 
     (void)op;
     pthread_rwlock_wrlock(&memory->lock);
-    memory->sequence++;
-    oldest = oldest_visible(memory);
+    seen = next_sequence(memory);
     node = sorted_at_or_after(&memory->rows, from);
     while (node && slice_compare(node->key, to) < 0) {
         struct sorted_node *after = node->after[0];
 
         mutate(memory, &(struct mutation){ .key = node->key }, heap_allocate_unset(sizeof(struct version)),
-               oldest);
+               seen);
         node = after;
     }
     pthread_rwlock_unlock(&memory->lock);
     return ST_OK;
+}
+
+/* A mark is a snapshot, and a note of the rows that are written after it. */
+static enum status memory_mark(struct op *op, struct backend *backend, struct backend_snapshot **mark)
+{
+    struct memory *memory = memory_of(backend);
+    enum status st;
+
+    pthread_rwlock_wrlock(&memory->lock);
+    memory->marks++; /* what is written before the snapshot is noted for nothing */
+    pthread_rwlock_unlock(&memory->lock);
+    st = memory_snapshot(op, backend, mark);
+    assert(st == ST_OK);
+    return st;
+}
+
+/* Those that nobody sees any more wait for the snapshot to go. */
+static void forget_touched(struct memory *memory)
+{
+    for (struct memory_row *row = memory->touched; row; row = row->next_touched)
+        row->touched = false;
+    memory->touched = NULL;
+}
+
+static void memory_unmark(struct backend *backend, struct backend_snapshot *mark)
+{
+    struct memory *memory = memory_of(backend);
+
+    pthread_rwlock_wrlock(&memory->lock);
+    assert(memory->marks > 0);
+    memory->marks--;
+    if (memory->marks == 0)
+        forget_touched(memory);
+    pthread_rwlock_unlock(&memory->lock);
+    memory_release(backend, mark);
+}
+
+/* Writes what the mark sees of the row, if somebody has written something else since. */
+static void rewind_row(struct memory *memory, struct memory_row *row, uint64_t sequence, struct seen seen)
+{
+    struct slice value = { 0 };
+
+    if (row->newest->sequence <= sequence)
+        return;
+    visible(&row->node, sequence, &value);
+    mutate(memory, &(struct mutation){ .key = row->node.key, .value = value },
+           heap_allocate_unset(sizeof(struct version) + value.size), seen);
+}
+
+static void memory_rewind(struct backend *backend, const struct backend_snapshot *mark)
+{
+    struct memory *memory = memory_of(backend);
+    struct seen seen;
+
+    pthread_rwlock_wrlock(&memory->lock);
+    seen = next_sequence(memory);
+    for (struct memory_row *row = memory->touched; row; row = row->next_touched)
+        rewind_row(memory, row, mark->sequence, seen);
+    pthread_rwlock_unlock(&memory->lock);
 }
 
 /* Nothing here is ever in doubt. */
@@ -411,6 +508,9 @@ static const struct backend_ops memory_ops = {
     .reopen = memory_reopen,
     .disk_bytes = memory_disk_bytes,
     .backup = memory_backup,
+    .mark = memory_mark,
+    .unmark = memory_unmark,
+    .rewind = memory_rewind,
     .close = memory_close,
 };
 

@@ -245,8 +245,8 @@ enum status postgres_bucket(struct op *op, struct store *store, uint64_t id, str
 {
     struct postgres *postgres = postgres_of(store);
     struct postgres_bucket *found;
-    struct head_row row;
-    bool there;
+    struct head_row row = { 0 };
+    bool there = false;
     enum status st = ST_OK;
 
     pthread_rwlock_rdlock(&postgres->lock);
@@ -343,6 +343,24 @@ static enum status postgres_backup(struct op *op, struct store *store, const cha
     return op_fail(op, ST_NOT_BUILT, "The data is in PostgreSQL: take backups by its own means.");
 }
 
+static enum status postgres_mark(struct op *op, struct store *store, struct store_mark **mark)
+{
+    (void)store, (void)mark;
+    return op_fail(op, ST_NOT_BUILT, "There are no snapshots of data in PostgreSQL.");
+}
+
+/* No mark was ever given out. */
+static void postgres_unmark(struct store *store, struct store_mark *mark)
+{
+    (void)store, (void)mark;
+}
+
+static enum status postgres_rewind(struct op *op, struct store *store, const struct store_mark *mark)
+{
+    (void)store, (void)mark;
+    return op_fail(op, ST_NOT_BUILT, "There are no snapshots of data in PostgreSQL.");
+}
+
 static bool postgres_is_writable(const struct store *store)
 {
     const struct postgres *postgres = (const struct postgres *)store;
@@ -433,6 +451,9 @@ static const struct store_ops postgres_ops = {
     .outcome = postgres_outcome,
     .drop = postgres_drop,
     .backup = postgres_backup,
+    .mark = postgres_mark,
+    .unmark = postgres_unmark,
+    .rewind = postgres_rewind,
     .is_writable = postgres_is_writable,
     .upkeep = postgres_upkeep,
     .stats = postgres_stats,

@@ -310,6 +310,29 @@ out:
     return st;
 }
 
+void store_abandon(struct store *store)
+{
+    if (store)
+        store->abandoned = true;
+    store_close(store);
+}
+
+enum status store_mark(struct op *op, struct store *store, struct store_mark **mark)
+{
+    return store->ops->mark(op, store, mark);
+}
+
+void store_unmark(struct store *store, struct store_mark *mark)
+{
+    if (mark)
+        store->ops->unmark(store, mark);
+}
+
+enum status store_rewind(struct op *op, struct store *store, const struct store_mark *mark)
+{
+    return store->ops->rewind(op, store, mark);
+}
+
 bool store_is_read_only(const struct store *store)
 {
     return store->read_only;

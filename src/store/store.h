@@ -52,6 +52,9 @@ struct store_options {
 enum status store_open(struct op *op, const struct store_options *options, struct store **store);
 void store_close(struct store *store); /* NULL is welcome */
 
+/* The same of a store whose data is about to be removed: nothing is written out. */
+void store_abandon(struct store *store);
+
 /*
  * Finds a bucket, reading its head on first use. It need not have been written before.
  * Shared: others may write to it, or drop it, at any time; the bucket stays usable, and a commit to a dropped one is
@@ -210,6 +213,18 @@ enum status store_drop(struct op *op, struct store *store, uint64_t id);
  * that went before it. Files that never change are linked where possible. A failed backup leaves nothing behind.
  */
 enum status store_backup(struct op *op, struct store *store, const char *directory);
+
+/*
+ * A moment of a store in memory to go back to. The caller owns a mark from store_mark() to store_unmark(), which comes before
+ * store_close(). store_rewind() makes everything as it was then; the mark stays good. Whoever calls it has the store to
+ * itself: no snapshot of it is out, and the buckets that it has given out are gone.
+ * ST_NOT_BUILT: the store has files, and is copied instead (store_backup).
+ */
+struct store_mark;
+
+enum status store_mark(struct op *op, struct store *store, struct store_mark **mark);
+void store_unmark(struct store *store, struct store_mark *mark); /* NULL is welcome */
+enum status store_rewind(struct op *op, struct store *store, const struct store_mark *mark);
 
 /* Opened for reading only. */
 bool store_is_read_only(const struct store *store);

@@ -40,6 +40,9 @@ struct store_ops {
     enum status (*drop)(struct op *op, struct store *store, uint64_t id);
 
     enum status (*backup)(struct op *op, struct store *store, const char *directory);
+    enum status (*mark)(struct op *op, struct store *store, struct store_mark **mark);
+    void (*unmark)(struct store *store, struct store_mark *mark);
+    enum status (*rewind)(struct op *op, struct store *store, const struct store_mark *mark);
     bool (*is_writable)(const struct store *store);
     enum status (*upkeep)(struct op *op, struct store *store);
     void (*stats)(struct store *store, struct store_stats *stats);
@@ -58,6 +61,7 @@ struct store {
     const struct store_ops *ops;
     bool read_only, keeps_entries;
     bool commits_later; /* commit_later() may be called */
+    bool abandoned;     /* closing it writes nothing out */
 };
 
 struct bucket {

@@ -29,7 +29,7 @@ struct fake {
     void *context;
     struct connection connections[CONNECTIONS_MAX];
     char *requests[REQUESTS_MAX];
-    size_t request_count;
+    size_t request_count, connection_count;
 };
 
 static void drop(struct connection *connection)
@@ -46,6 +46,9 @@ static void accept_one(struct fake *fake)
     for (size_t i = 0; fd >= 0 && i < CONNECTIONS_MAX; i++)
         if (fake->connections[i].fd < 0) {
             setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+            pthread_mutex_lock(&fake->mutex);
+            fake->connection_count++;
+            pthread_mutex_unlock(&fake->mutex);
             fake->connections[i] = (struct connection){ .fd = fd, .bytes = malloc(REQUEST_MAX + 1) };
             return;
         }
@@ -184,6 +187,16 @@ void fake_stop(struct fake *fake)
 const char *fake_url(const struct fake *fake)
 {
     return fake->url;
+}
+
+size_t fake_connections(struct fake *fake)
+{
+    size_t count;
+
+    pthread_mutex_lock(&fake->mutex);
+    count = fake->connection_count;
+    pthread_mutex_unlock(&fake->mutex);
+    return count;
 }
 
 size_t fake_asked(struct fake *fake)

@@ -24,5 +24,6 @@ typedef void fake_handler(void *context, const char *request, struct fake_answer
 struct fake *fake_start(fake_handler *handler, void *context);
 void fake_stop(struct fake *fake);
 const char *fake_url(const struct fake *fake);
+size_t fake_connections(struct fake *fake);                /* that were ever made */
 size_t fake_asked(struct fake *fake);                      /* of requests */
 const char *fake_request(struct fake *fake, size_t index); /* until fake_stop() */

@@ -67,6 +67,32 @@ TEST(clients_with_one_share_read_what_the_others_wrote_and_know_what_they_asked)
     fake_stop(fake);
 }
 
+TEST(calls_that_wait_use_the_connections_that_other_clients_made)
+{
+    atomic_int count = 0;
+    struct fake *fake = fake_start(answer, &count);
+    orrery_share *share = NULL;
+    orrery_key key = orrery_key_text("k");
+    orrery_client *client, *other;
+
+    REQUIRE(orrery_share_new(&share) == ORRERY_OK);
+    for (int i = 0; i < 5; i++) { /* one that is closed leaves its connection, too */
+        client = open_with(fake, share);
+        other = open_with(fake, share);
+        CHECK(orrery_item_read(client, items, "1", &key, NULL, NULL) == ORRERY_OK);
+        CHECK(orrery_item_read(other, items, "1", &key, NULL, NULL) == ORRERY_OK);
+        orrery_close(client);
+        orrery_close(other);
+    }
+    CHECK(fake_connections(fake) == 1);
+    client = open_with(fake, NULL);
+    CHECK(orrery_item_read(client, items, "1", &key, NULL, NULL) == ORRERY_OK);
+    CHECK(fake_connections(fake) == 2);
+    orrery_close(client);
+    orrery_share_free(share);
+    fake_stop(fake);
+}
+
 static void *work(void *context)
 {
     orrery_client *client = context;

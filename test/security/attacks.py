@@ -513,4 +513,4 @@ ALL = [("odd paths", odd_paths), ("framing", framing), ("giant heads", giant_hea
        ("direct half payloads", surfaces.direct_half_payloads), ("direct never read", surfaces.direct_never_read),
        ("direct greetings", surfaces.direct_greetings), ("binary bombs", crowd_of(16, surfaces.binary_bombs)),
        ("many words", crowd_of(12, surfaces.many_words)), ("word searches", crowd_of(32, surfaces.word_searches)),
-       ("giant tokens", crowd_of(16, surfaces.giant_tokens))]
+       ("giant tokens", crowd_of(16, surfaces.giant_tokens)), ("contended transactions", crowd_of(24, surfaces.contended_transactions))]

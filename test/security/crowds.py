@@ -162,7 +162,7 @@ def idle_connections(world):
     hard = allow_descriptors()
     count = min(IDLE, hard - 500) if hard != resource.RLIM_INFINITY else IDLE
     sockets = [world.peer.connect() for _ in range(count)]
-    while world.peer.metric("connections") < count:
+    while world.peer.metric("connections_open") < count:
         world.reads()
     text = latencies(world)
     for s in sockets:

@@ -1,9 +1,10 @@
-"""test/security/surfaces.py - attacks on Direct mode, binary JSON and full text; attacks.py has them among its own."""
+"""test/security/surfaces.py - attacks on Direct mode, binary JSON, full text and transactions; attacks.py has them among its own."""
 import os
 import socket
 import struct
 import sys
 import time
+import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(HERE), "direct")]
@@ -203,6 +204,31 @@ def word_searches(field):
             except OSError:
                 statuses.append("none")
                 peer = Peer(field.url)
+        return statuses
+    return ask
+
+
+# ---- transactions ----
+
+def operation(kind, item):
+    asked = {"databaseName": "crowd", "collectionName": ("c", "large")[item % 2], "id": "t%d" % item, "partitionKey": ["a"], "operationType": kind}
+    return asked if kind in ("Read", "Delete") else {**asked, "resourceBody": {"id": "t%d" % item, "pk": "a", "text": "x" * 5000}}
+
+
+def contended_transactions(field):
+    """Everybody writes the same hundred items of two containers, each in another order, some under the token of another."""
+    tokens = [str(uuid.UUID(int=field.random.getrandbits(128))) for _ in range(20)]
+
+    def ask(number):
+        peer, statuses = Peer(field.url), []
+        while field.goes_on() and len(statuses) < 2000:
+            turn, reads = len(statuses), len(statuses) % 5 == 4
+            kind = "Read" if reads else ("Upsert", "Delete", "Create")[turn % 3]
+            token = tokens[turn % len(tokens)] if turn % 3 == 0 else str(uuid.uuid4())
+            body = {"operations": [operation(kind, (number * 7 + i * 3) % 100) for i in range(100)]}
+            headers = [("x-ms-cosmos-idempotency-token", token),
+                       ("x-ms-cosmos-operation-type", "Read" if reads else "CommitDistributedTransaction")]
+            statuses.append(peer.ask("POST", "/operations/dtc", body, headers).status)
         return statuses
     return ask
 

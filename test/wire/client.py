@@ -27,6 +27,8 @@ def resource_of(target):
     parts = [urllib.parse.unquote(part) for part in path.strip("/").split("/")] if path.strip("/") else []
     if parts[:1] == ["operations"]:
         return "distributedtransactionbatch", ""
+    if parts[:1] == ["_orrery"]:
+        return parts[0], "/".join(parts)
     if len(parts) % 2 == 1:
         return parts[-1], "/".join(parts[:-1])
     if not parts:

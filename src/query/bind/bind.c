@@ -92,14 +92,36 @@ static bool names_itself(const struct source *source)
            slice_equal(source->path->name, source->alias);
 }
 
-/* No source is called as another one that can be seen, be it of a statement around this one. */
+/* The slot whose value this one's always is, through names and subqueries that say nothing new of it. */
+static int stands_for(const struct binder *b, int slot)
+{
+    const struct source *source = b->slot[slot].source, *first;
+    const struct select *rows;
+
+    if (!source)
+        return slot;
+    if (names_itself(source))
+        return stands_for(b, source->path->slot);
+    rows = source->kind == SOURCE_SUBQUERY ? source->select : NULL;
+    if (!rows || rows->where)
+        return slot;
+    if (rows->value && rows->item[0].expr->kind == EXPR_NAME)
+        return stands_for(b, rows->item[0].expr->slot);
+    if (!rows->star || rows->source_count != 1)
+        return slot;
+    first = &rows->source[0];
+    return stands_for(b, first->kind == SOURCE_PATH && first->path->kind == EXPR_NAME ? first->path->slot
+                                                                                      : first->slot);
+}
+
+/* No source is called as another one that can be seen, be it of a statement around this one, unless it is that one. */
 static enum status check_alias(struct binder *b, const struct source *source, const struct visible *names)
 {
-    if (source->alias.size == 0 || names_itself(source))
+    if (source->alias.size == 0 || names_itself(source) || (source->path && source->path->refused))
         return ST_OK;
     while (names && !slice_equal(names->name, source->alias))
         names = names->outer;
-    if (!names)
+    if (!names || stands_for(b, names->slot) == stands_for(b, source->slot))
         return ST_OK;
     return bind_wrong(
         b, mistake(b->op, source->alias_span, "SC2021",
@@ -191,7 +213,7 @@ static void bind_rid_of_group(struct binder *b, struct select_item *item)
 
 /*
  * In a rewritten statement the first column is the rid of the row's item, which is no part of a group, and whose name
- * FROM x IN c.a hides.
+ * FROM x IN c.a hides. By whatever name it is asked for: what lies below an item, or was made of it, has no rid.
  */
 static void bind_rid(struct binder *b, struct select *select, const struct visible **names,
                      struct visible *root)
@@ -203,7 +225,7 @@ static void bind_rid(struct binder *b, struct select *select, const struct visib
     root->name = select->item[0].expr->kid[0]->name;
     while (found && !slice_equal(found->name, root->name))
         found = found->outer;
-    if (!found) {
+    if (!found || !b->slot[found->slot].is_item) {
         root->outer = *names;
         *names = root;
     }
@@ -256,7 +278,7 @@ out:
     return st;
 }
 
-/* Of a statement that is no subquery: those have none. */
+/* Subqueries have none. */
 static enum status bind_counts(struct binder *b, struct select *select)
 {
     enum status st = ST_OK;
@@ -264,13 +286,11 @@ static enum status bind_counts(struct binder *b, struct select *select)
     if (b->depth && select->top)
         TRY(bind_wrong(b,
                        mistake(b->op, select->top_span, "SC2203", "'TOP' is not supported in subqueries.")));
+    TRY(bind_count(b, select->top, "SC2060",
+                   "The count value provided for a TOP clause must be an integer."));
     if (b->depth && select->offset)
         TRY(bind_wrong(b, mistake(b->op, select->limit_span, "SC2204",
                                   "'OFFSET LIMIT' clause is not supported in subqueries.")));
-    if (b->depth)
-        goto out;
-    TRY(bind_count(b, select->top, "SC2060",
-                   "The count value provided for a TOP clause must be an integer."));
     TRY(bind_count(b, select->offset, "SC2062", "The OFFSET count value exceeds the maximum allowed value."));
     TRY(bind_count(b, select->limit, "SC2061", "The LIMIT count value exceeds the maximum allowed value."));
 out:
@@ -311,9 +331,10 @@ static enum status bind_clauses(struct binder *b, struct select *select, const s
     TRY(bind_order_list(b, select, names));
     TRY(bind_rank_columns(b, select));
     TRY(bind_list(b, select, names));
+    if ((select->group_count || select->aggregate_count) && b->mistakes.count)
+        goto out; /* nothing more is told of groups */
+    TRY(bind_groups(b, select));
     TRY(bind_counts(b, select));
-    if (b->mistakes.count == 0)
-        TRY(bind_groups(b, select));
 out:
     return st;
 }
@@ -374,46 +395,51 @@ static bool is_parameter_name(struct slice name)
     return true;
 }
 
-/* Sorted by name, so that a query with thousands of them is bound quickly. */
-static enum status read_parameters(struct binder *b, struct json list)
+enum status query_read_parameters(struct op *op, struct json list, struct parameters *read)
 {
+    *read = (struct parameters){ 0 };
     if (json_kind(list) != JSON_ARRAY)
         return ST_OK;
-    b->parameter = arena_alloc(&b->op->arena, json_count(list) * sizeof(*b->parameter));
+    read->parameter = arena_alloc(&op->arena, json_count(list) * sizeof(*read->parameter));
     for (struct json_iter i = json_iter(list); json_next(&i);) {
         struct json name = json_get(i.value, "name");
 
         if (json_kind(name) != JSON_STRING)
-            return op_fail(b->op, ST_BAD_REQUEST, "Invalid query. A parameter has no name.");
+            return op_fail(op, ST_BAD_REQUEST, "Invalid query. A parameter has no name.");
         if (!is_parameter_name(json_string(name)))
-            return mistake_bare(b->op,
+            return mistake_bare(op,
                                 "Invalid query. Specified parameter name '%.*s' is invalid. Parameter names "
                                 "should be in the format of symbol '@' followed by a valid identifier. E.g. "
                                 "@param1",
                                 SLICE_ARGS(json_string(name)));
-        b->parameter[b->parameter_count++] =
+        read->parameter[read->count++] =
             (struct parameter){ json_string(name), value_from_json(json_get(i.value, "value")) };
     }
-    qsort(b->parameter, b->parameter_count, sizeof(*b->parameter), by_name);
-    for (size_t i = 1; i < b->parameter_count; i++)
-        if (slice_equal(b->parameter[i].name, b->parameter[i - 1].name))
-            return mistake_bare(b->op, "Invalid query. Specified duplicate parameter name '%.*s'.",
-                                SLICE_ARGS(b->parameter[i].name));
+    qsort(read->parameter, read->count, sizeof(*read->parameter), by_name);
+    for (size_t i = 1; i < read->count; i++)
+        if (slice_equal(read->parameter[i].name, read->parameter[i - 1].name))
+            return mistake_bare(op, "Invalid query. Specified duplicate parameter name '%.*s'.",
+                                SLICE_ARGS(read->parameter[i].name));
     return ST_OK;
 }
 
-enum status query_bind(struct op *op, struct select *select, struct json parameters,
+enum status query_bind(struct op *op, struct select *select, const struct parameters *parameters,
                        const struct query_options *options, struct slice text, struct bound *bound)
 {
     struct bind_slot slots[QUERY_SLOTS_MAX + 1];
     struct binder b = {
-        .op = op, .options = options, .bound = bound, .text = text, .whole = select->span, .slot = slots
+        .op = op,
+        .parameters = parameters,
+        .options = options,
+        .bound = bound,
+        .text = text,
+        .whole = select->span,
+        .slot = slots,
     };
     enum status st;
 
     *bound = (struct bound){ .slots = 1 };
     mistakes_init(&b.mistakes, op);
-    TRY(read_parameters(&b, parameters));
     slots[SLOT_ROOT] = (struct bind_slot){ .is_item = true };
     TRY(bind_select(&b, select, NULL, true));
     TRY(mistakes_tell(op, &b.mistakes));

@@ -13,5 +13,19 @@ struct bound {
 
 enum { SLOT_ROOT = 0 }; /* the item itself */
 
-enum status query_bind(struct op *op, struct select *select, struct json parameters,
+struct parameter {
+    struct slice name; /* with its @ */
+    struct value value;
+};
+
+/* Sorted by name, so that a query with thousands of them is bound quickly. */
+struct parameters {
+    struct parameter *parameter;
+    size_t count;
+};
+
+/* What is wrong with their names is told before anything is said of the text. */
+enum status query_read_parameters(struct op *op, struct json list, struct parameters *read);
+
+enum status query_bind(struct op *op, struct select *select, const struct parameters *parameters,
                        const struct query_options *options, struct slice text, struct bound *bound);

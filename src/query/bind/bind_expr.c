@@ -22,6 +22,7 @@ static enum status bind_name(struct binder *b, struct expr *expr, const struct v
 {
     const struct visible *found = find_name(names, expr->name);
 
+    expr->refused = !found;
     if (!found)
         return bind_wrong(b, mistake(b->op, expr->span, "SC2001", "Identifier '%.*s' could not be resolved.",
                                      SLICE_ARGS(expr->name)));
@@ -38,10 +39,10 @@ static int compare_parameter(const void *name, const void *parameter)
 /* A parameter that the request does not have is undefined. */
 static void bind_parameter(const struct binder *b, struct expr *expr)
 {
-    const struct parameter *found = b->parameter_count == 0
-                                        ? NULL
-                                        : bsearch(&expr->name, b->parameter, b->parameter_count,
-                                                  sizeof(*b->parameter), compare_parameter);
+    const struct parameters *given = b->parameters;
+    const struct parameter *found = given->count == 0 ? NULL
+                                                      : bsearch(&expr->name, given->parameter, given->count,
+                                                                sizeof(*given->parameter), compare_parameter);
 
     expr->value = found ? found->value : value_undefined;
 }
@@ -176,14 +177,23 @@ out:
     return st;
 }
 
+/* What is wrong with it is where it stands. */
+static bool is_misplaced_aggregate(const struct expr *call)
+{
+    return call->builtin && call->builtin->flags & AGGREGATE && call->kid_count == 1;
+}
+
 static enum status bind_call(struct binder *b, struct expr *expr, const struct visible *names,
                              enum place place)
 {
+    size_t mistakes;
     enum status st;
 
     expr->builtin = builtin_find(expr->name);
     TRY(bind_arguments(b, expr, names, place));
+    mistakes = b->mistakes.count;
     TRY(bind_wrong(b, check_call(b, expr, place)));
+    expr->refused = b->mistakes.count > mistakes && !is_misplaced_aggregate(expr);
 out:
     return st;
 }
@@ -206,7 +216,7 @@ static enum status bind_udf(struct binder *b, const struct expr *expr)
 }
 
 /* One character. */
-static enum status check_escape(struct binder *b, const struct expr *like)
+static enum status check_escape(struct binder *b, struct expr *like)
 {
     const struct expr *escape = like->kid_count > 2 ? like->kid[2] : NULL;
     struct slice text;
@@ -219,6 +229,7 @@ static enum status check_escape(struct binder *b, const struct expr *like)
         characters += ((uint8_t)text.data[i] & 0xc0) != 0x80;
     if (characters == 1)
         return ST_OK;
+    like->refused = true;
     return mistake(b->op, escape->span, "SC2207",
                    "The invalid escape character '%.*s' was specified in a LIKE predicate.",
                    SLICE_ARGS(text));
@@ -271,13 +282,13 @@ static enum status bind_subquery(struct binder *b, struct expr *expr, const stru
     enum status st;
 
     assert(b->depth >= 0);
+    if (place == IN_GROUP) /* nobody looks at what is in it */
+        return bind_wrong(b, bind_not_in_group(b, bind_subquery_span(expr)));
     b->depth++;
     TRY(bind_select(b, expr->select, names, false));
     b->depth--;
     b->select = outer;
     b->nested_aggregate = nested_aggregate;
-    if (place == IN_GROUP)
-        TRY(bind_wrong(b, bind_not_in_group(b, bind_subquery_span(expr))));
     if (expr->kind == EXPR_SUBQUERY && may_be_many(b, expr->select))
         TRY(bind_wrong(
             b, mistake(b->op, expr->select->span, "SC2201",
@@ -351,6 +362,7 @@ static enum status bind_index(struct binder *b, struct expr *expr, const struct 
 
     TRY(bind_expr(b, key, names, place));
     if (!is_place(key)) {
+        expr->refused = true;
         TRY(bind_wrong(b, mistake(b->op, expr->span, "SC2990",
                                   "The specified query includes 'member indexer' which is currently not "
                                   "supported.")));

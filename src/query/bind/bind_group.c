@@ -154,9 +154,11 @@ enum status bind_not_in_group(struct binder *b, struct span span)
         "BY clause.");
 }
 
-/* A source's name, outside subqueries. */
+/* A source's name, outside subqueries and what is refused. */
 static bool refers(const struct expr *expr)
 {
+    if (expr->refused)
+        return false;
     if (expr->kind == EXPR_NAME)
         return expr->slot != SLOT_ROOT; /* which stands where no name was found */
     for (size_t i = 0; i < expr->kid_count; i++)

@@ -184,7 +184,7 @@ enum status bind_direction(struct binder *b, struct order_item *item)
 
     if (has_flag(call, DESCENDS))
         item->descending |= !item->direction_written;
-    if (!has_flag(call, RANKS))
+    if (!has_flag(call, RANKS) || call->refused)
         return ST_OK;
     if (item->direction_written)
         return bind_wrong(b,

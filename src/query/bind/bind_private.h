@@ -21,11 +21,6 @@ enum place {
     IN_GROUP, /* neither aggregates nor subqueries */
 };
 
-struct parameter {
-    struct slice name;
-    struct value value;
-};
-
 /* What is known of a slot's value. */
 struct bind_slot {
     const struct source *source; /* NULL: the container's item */
@@ -34,8 +29,7 @@ struct bind_slot {
 
 struct binder {
     struct op *op;
-    struct parameter *parameter; /* sorted by name */
-    size_t parameter_count;
+    const struct parameters *parameters;
     const struct query_options *options;
     struct bound *bound;
     struct mistakes mistakes; /* so far: binding goes on behind them */

@@ -108,41 +108,46 @@ static enum status check_weights(struct binder *b, const struct select *select, 
                 "scores."));
 }
 
-static enum status bind_scores(struct binder *b, const struct select *select, struct expr **score,
-                               size_t count, const struct visible *names)
+static enum status check_score(struct binder *b, const struct select *select, const struct expr *score)
 {
-    size_t mistakes = b->mistakes.count;
-    bool are_scores = true;
-    enum status st = ST_OK;
-
-    for (size_t i = 0; i < count; i++) {
-        TRY(bind_expr(b, score[i], names, IN_SELECT));
-        are_scores &= has_flag(score[i], RANKS | SCORES);
-    }
-    if (!are_scores && mistakes == b->mistakes.count)
-        TRY(bind_wrong(b, mistake(b->op, select->order_span, "SC2221",
-                                  "The ORDER BY RANK clause must be followed by a VectorDistance and/or a "
-                                  "FullTextScore function call.")));
-out:
-    return st;
+    if (score->refused || has_flag(score, RANKS | SCORES))
+        return ST_OK;
+    return bind_wrong(b, mistake(b->op, select->order_span, "SC2221",
+                                 "The ORDER BY RANK clause must be followed by a VectorDistance and/or a "
+                                 "FullTextScore function call."));
 }
 
+/* The last argument comes first, as it does in the service: it may be weights. */
 static enum status bind_fusion(struct binder *b, const struct select *select, struct expr *fusion,
                                const struct visible *names)
 {
-    size_t count = fusion->kid_count - has_weights(fusion);
+    size_t count = fusion->kid_count - has_weights(fusion), last = fusion->kid_count - 1;
     enum status st = ST_OK;
 
     if (count < 2)
         TRY(bind_wrong(b, mistake(b->op, select->order_span, "SC2233",
                                   "A score fusion function requires at least two component score "
                                   "functions.")));
-    TRY(bind_scores(b, select, fusion->kid, count, names));
-    if (count == fusion->kid_count || count < 2)
-        goto out;
-    if (fusion->kid[count]->kind == EXPR_PARAMETER)
-        TRY(bind_expr(b, fusion->kid[count], names, IN_SELECT));
-    TRY(check_weights(b, select, fusion->kid[count], count));
+    if (fusion->kid_count)
+        TRY(bind_expr(b, fusion->kid[last], names, IN_SELECT));
+    if (count == last && count >= 2)
+        TRY(check_weights(b, select, fusion->kid[last], count));
+    for (size_t i = 0; i < count; i++) {
+        if (i != last)
+            TRY(bind_expr(b, fusion->kid[i], names, IN_SELECT));
+        TRY(check_score(b, select, fusion->kid[i]));
+    }
+out:
+    return st;
+}
+
+static enum status bind_score(struct binder *b, const struct select *select, struct expr *score,
+                              const struct visible *names)
+{
+    enum status st;
+
+    TRY(bind_expr(b, score, names, IN_SELECT));
+    TRY(check_score(b, select, score));
 out:
     return st;
 }
@@ -152,16 +157,16 @@ enum status bind_rank_list(struct binder *b, struct select *select, const struct
     struct order_item *item = &select->order[0];
     enum status st;
 
+    if (item->direction_written)
+        TRY(bind_wrong(b, mistake(b->op, select->order_span, "SC2222",
+                                  "Specifying a sort order (ASC or DESC) in the ORDER BY RANK clause is not "
+                                  "allowed.")));
     b->in_rank = true;
     item->expr->builtin = item->expr->kind == EXPR_CALL ? builtin_find(item->expr->name) : NULL;
     if (has_flag(item->expr, FUSES))
         TRY(bind_fusion(b, select, item->expr, names));
     else
-        TRY(bind_scores(b, select, &item->expr, 1, names));
-    if (item->direction_written)
-        TRY(bind_wrong(b, mistake(b->op, select->order_span, "SC2222",
-                                  "Specifying a sort order (ASC or DESC) in the ORDER BY RANK clause is not "
-                                  "allowed.")));
+        TRY(bind_score(b, select, item->expr, names));
 out:
     b->in_rank = false;
     return st;

@@ -181,7 +181,7 @@ static struct value fn_round(struct eval *eval, const struct value *arg, int cou
 
 static bool are_integers(const struct value *arg)
 {
-    return is_number(arg[0]) && arg[0].is_int && is_number(arg[1]) && arg[1].is_int;
+    return value_is_int(arg[0]) && value_is_int(arg[1]);
 }
 
 /* The least integer has no opposite, and so no quotient by -1. */
@@ -205,7 +205,7 @@ static struct value fn_intmod(struct eval *eval, const struct value *arg, int co
 static struct value fn_intbitnot(struct eval *eval, const struct value *arg, int count)
 {
     (void)eval, (void)count;
-    return is_number(arg[0]) && arg[0].is_int ? value_int(~arg[0].integer) : value_undefined;
+    return value_is_int(arg[0]) ? value_int(~arg[0].integer) : value_undefined;
 }
 
 /* Counts of 64 and more, and negative ones, begin anew: the low six bits count. */

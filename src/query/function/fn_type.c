@@ -28,7 +28,7 @@ TEST_OF(bool, value_is_bool(x))
 TEST_OF(datetime, x.kind == JSON_STRING && is_datetime(x.string))
 TEST_OF(defined, x.kind != JSON_UNDEFINED)
 TEST_OF(finite_number, x.kind == JSON_NUMBER && isfinite(x.number))
-TEST_OF(integer, x.kind == JSON_NUMBER && x.is_int) /* an int64, or a double that stands for no other */
+TEST_OF(integer, value_is_int(x)) /* an int64, or a double that stands for no other */
 TEST_OF(null, x.kind == JSON_NULL)
 TEST_OF(number, x.kind == JSON_NUMBER)
 TEST_OF(object, x.kind == JSON_OBJECT)

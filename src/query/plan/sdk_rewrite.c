@@ -178,15 +178,16 @@ static void rewrite_grouped(const struct plan *plan, struct buf *out)
     print_limit(plan, out);
 }
 
-/* Whose rid a row has: that of the first source or, of the elements of an array, of what the path begins with. */
+/* Whose rid a row has: what the first source is called or, where it is called nothing, what its path begins with. */
 static struct slice name_of_item(const struct select *select)
 {
-    const struct expr *path = select->source[0].path;
+    const struct source *first = &select->source[0];
+    const struct expr *path = first->path;
 
-    if (select->source[0].kind != SOURCE_ITERATE)
-        return select->source[0].alias;
+    if (first->kind == SOURCE_SUBQUERY || (first->kind == SOURCE_PATH && first->alias_written))
+        return first->alias;
     if (path->select)
-        return path->select->source_count ? name_of_item(path->select) : select->source[0].alias;
+        return path->select->source_count ? name_of_item(path->select) : first->alias;
     while (path->kid_count)
         path = path->kid[0];
     return path->name;

@@ -47,14 +47,16 @@ enum status query_compile(struct op *op, struct slice text, struct json paramete
                           const struct query_options *options, struct query **query)
 {
     struct query *made = arena_alloc(&op->arena, sizeof(*made));
+    struct parameters given;
     struct eval eval;
     enum status st;
 
     *made = (struct query){ .options = *options };
+    TRY(query_read_parameters(op, parameters, &given));
     TRY(options->is_condition ? query_parse_condition(op, text, &made->select)
                               : query_parse(op, text, &made->select));
     made->hash = hash_of(op, made->select, parameters);
-    TRY(query_bind(op, made->select, parameters, &made->options, text, &made->bound));
+    TRY(query_bind(op, made->select, &given, &made->options, text, &made->bound));
     eval = query_eval(op, made);
     fold_select(&eval, made->select);
     TRY(eval.status);

@@ -92,6 +92,7 @@ struct expr {
     int slot;             /* EXPR_NAME: which source's value; EXPR_CALL of an aggregate: which accumulator */
     struct expr *instead; /* what to evaluate in its place: a computed property, a group's key */
     bool constant;        /* the same for every row */
+    bool refused;         /* it is wrong by itself, whatever its parts are */
     void *memo;           /* what the binder prepared: an IN list, a vector's policy */
     void *kept; /* a built-in's own memory between the rows of an execution, such as a compiled pattern */
     uint32_t kept_run; /* of which execution (eval.run) */

@@ -366,6 +366,25 @@ static void resource_tokens(const char *endpoint, int direct)
     orrery_response_free(permission);
 }
 
+/* Clients with one share use each other's connections, but not those that were made with less care. */
+static void shared_connections(const char *endpoint, const char *key)
+{
+    orrery_settings settings = {
+        .size = sizeof(settings), .endpoint = endpoint, .key = key, .retries_max = -1
+    };
+    orrery_client *one = NULL;
+
+    CHECK(orrery_share_new(&settings.share) == ORRERY_OK);
+    for (int i = 0; i < 4; i++) {
+        settings.trust_any_certificate = i % 2 == 0;
+        CHECK(orrery_open(&settings, &one) == ORRERY_OK);
+        CHECK(orrery_read(one, "dbs/drive", NULL, NULL) ==
+              (settings.trust_any_certificate ? ORRERY_OK : ORRERY_ECONNECT));
+        orrery_close(one);
+    }
+    orrery_share_free(settings.share);
+}
+
 int main(int argc, char **argv)
 {
     open_client(argc, argv);
@@ -383,6 +402,8 @@ int main(int argc, char **argv)
     changes();
     scripts();
     resource_tokens(argc > 2 ? argv[1] : NULL, settings_from(argc, argv).direct);
+    if (argc > 2 && strncmp(argv[1], "https", 5) == 0) /* with a certificate that nobody vouches for */
+        shared_connections(argv[1], argv[2]);
     CHECK(orrery_delete(client, "dbs/drive", NULL, NULL) == ORRERY_OK);
     orrery_close(client);
     printf("%d passed, %d failed\n", passed, failed);

@@ -29,6 +29,9 @@ def with_parameters():
         for text in ("SELECT * FROM c WHERE c.pk = @p", "SELECT TOP @p * FROM c", "SELECT * FROM c OFFSET @p LIMIT 1",
                      "SELECT c[@p] FROM c", "SELECT @p, @p.a FROM c", "SELECT * FROM c WHERE c.a = @p ORDER BY c.b"):
             yield {"q": text, "p": p}
+    for names in (["@p", "@p"], ["p"], ["@1"]):
+        for text in ("SELECT @p FROM c", "SELECT @p @p FROM", "SELECT * FROM c ORDER BY c.a + 1"):
+            yield {"q": text, "p": [{"name": name, "value": 1} for name in names]}
 
 
 def calls(rng):

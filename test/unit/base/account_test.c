@@ -72,6 +72,22 @@ TEST(what_a_small_query_takes_is_little)
     CHECK(claim_more(&query, 256 * 1024));
 }
 
+TEST(what_is_kept_can_be_asked_for_and_whether_there_is_room)
+{
+    struct account account;
+    struct claim large = { .account = &account, .holder = HOLDER_OPERATIONS };
+    struct claim nobody = { .account = NULL };
+
+    account_init(&account, 800 * (size_t)MB);
+    CHECK(account_kept(&account) == 100 * (size_t)MB);
+    CHECK(claim_may_have(&large, 400 * (size_t)MB) &&
+          !claim_may_have(&large, 500 * (size_t)MB)); /* 60 % are 480 */
+    CHECK(large.bytes == 0 && !large.refused && atomic_load(&account.used_bytes) == 0);
+    CHECK(claim_may_have(&nobody, 500 * (size_t)MB));
+    account_init(&account, 0);
+    CHECK(account_kept(&account) == SIZE_MAX && claim_may_have(&large, 500 * (size_t)MB));
+}
+
 TEST(what_is_taken_already_is_counted_whatever_the_limit)
 {
     struct account account;

@@ -192,6 +192,34 @@ TEST(an_allocation_that_shares_its_chunk_grows_into_another)
     arena_free(&arena);
 }
 
+TEST(what_is_not_refused_takes_no_more_than_it_needs_where_others_get_nothing)
+{
+    enum { FULL = 64 * 1024 * 1024 };
+    struct account account;
+    struct claim large = { .account = &account, .holder = HOLDER_STORE };
+    struct claim claim = { .account = &account, .holder = HOLDER_OPERATIONS };
+    struct arena arena;
+    size_t before;
+
+    account_init(&account, FULL);
+    arena_init(&arena, SIZE_MAX);
+    arena.claim = &claim;
+    for (int i = 0; i < 20; i++) /* its chunks are of 1 MB by now */
+        CHECK(arena_alloc(&arena, 100 * 1024));
+    before = claim.bytes;
+    while (claim.bytes == before)
+        CHECK(arena_alloc(&arena, 1024));
+    CHECK(claim.bytes - before == 1024 * 1024);
+    claim_anyway(&large, FULL - account.used_bytes);
+    before = claim.bytes;
+    while (claim.bytes == before)
+        CHECK(arena_alloc(&arena, 1024));
+    CHECK(claim.bytes - before < 32 * 1024);
+    arena_free(&arena);
+    CHECK(claim.bytes == 0);
+    claim_less(&large, large.bytes);
+}
+
 TEST(what_the_account_refuses_is_refused_to_clients_and_not_to_us)
 {
     struct account account;

@@ -231,3 +231,31 @@ TEST(every_day_of_four_centuries_round_trips_and_follows_the_day_before)
         }
     }
 }
+
+static bool is_quoted(const char *text, size_t size, const char *expected)
+{
+    char room[200];
+    size_t written = quoted_write(room, sizeof(room), slice_make(text, size));
+
+    return written == strlen(expected) && memcmp(room, expected, written) == 0;
+}
+
+TEST(a_json_string_has_its_escapes_and_no_byte_that_is_no_utf8)
+{
+    CHECK(is_quoted("a\"b\\c", 5, "a\\\"b\\\\c"));
+    CHECK(is_quoted("\x01\n\x7f", 3, "\\u0001\\u000a\x7f"));
+    CHECK(is_quoted("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"));
+    CHECK(is_quoted("a\xc3", 2, "a\xef\xbf\xbd")); /* cut */
+    CHECK(is_quoted("\xc0\x80", 2, "\xef\xbf\xbd\xef\xbf\xbd"));
+    CHECK(is_quoted("\xed\xa0\x80", 3, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"));
+    CHECK(is_quoted("\xf4\x90\x80\x80", 4, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"));
+    CHECK(is_quoted("\xff", 1, "\xef\xbf\xbd"));
+}
+
+TEST(a_json_string_ends_where_there_is_no_room)
+{
+    char room[13];
+
+    CHECK(quoted_write(room, sizeof(room), slice_of("\x01\x01\x01")) == 12);
+    CHECK(quoted_write(room, 5, slice_of("a")) == 0);
+}

@@ -374,6 +374,30 @@ TEST(a_peer_whose_answers_pile_up_by_http2_loses_the_stream_that_would_be_too_mu
     CHECK(atomic_load(&account.used_bytes) == 0);
 }
 
+TEST(answers_that_nobody_takes_hold_no_more_than_their_bytes_however_small_they_are)
+{
+    const nghttp2_settings_entry shut = { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0 };
+    enum { COUNT = 60, CHUNK_BYTES = 16 * 1024 };
+    struct http_options options = site_options();
+    struct http2_client *client;
+    struct http_server *server;
+    struct account account;
+
+    account_init(&account, 256 << 20);
+    options.account = &account;
+    server = site_open(&options);
+    client = http2_connect_over(client_connect_from(server, 1), &shut, 1);
+    for (int i = 0; i < COUNT; i++)
+        http2_get(client, "/echo");
+    CHECK(http2_ask(client, &(struct http2_request){ .path = "/empty" })->status ==
+          204); /* behind all of them */
+    CHECK(http2_ask(client, &(struct http2_request){ .path = "/empty" })->status == 204);
+    CHECK(atomic_load(&account.held_bytes[HOLDER_ANSWERS]) > 0);
+    CHECK(atomic_load(&account.held_bytes[HOLDER_OPERATIONS]) < COUNT / 2 * CHUNK_BYTES);
+    http2_disconnect(client);
+    site_close(server);
+}
+
 /* Only one connection is allowed, so a second one is served when the first has been closed. */
 TEST(a_client_of_http2_that_reads_nothing_is_closed)
 {

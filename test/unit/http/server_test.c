@@ -452,3 +452,30 @@ TEST(a_server_that_stops_calls_again_what_is_pending_though_its_client_has_left)
     client_close(&client[1]);
     http_free(server);
 }
+
+TEST(a_small_answer_that_waits_for_its_loop_keeps_no_more_than_itself)
+{
+    struct exchange exchange = { 0 };
+    struct account account;
+
+    account_init(&account, 64 << 20);
+    op_init(&exchange.op, env_system(), SIZE_MAX);
+    op_join_account(&exchange.op, &account);
+    for (size_t body = 10; body <= 10000; body *= 1000) { /* a small one, and one that is not */
+        CHECK(arena_try_alloc(&exchange.op.arena, 1 << 20));
+        buf_init(&exchange.answer.head, &exchange.op.arena);
+        buf_init(&exchange.answer.body, &exchange.op.arena);
+        exchange.answer.status = 429;
+        buf_text(&exchange.answer.head, "x-ms-substatus: 3200\r\n");
+        for (size_t i = 0; i < body; i++)
+            buf_byte(&exchange.answer.body, 'x');
+        job_keep_answer_alone(&exchange);
+        CHECK((atomic_load(&account.used_bytes) <= 16 * 1024) == (body == 10));
+        CHECK(exchange.answer.status == 429 && exchange.answer.body.size == body);
+        CHECK(slice_is(buf_as_slice(&exchange.answer.head), "x-ms-substatus: 3200\r\n"));
+        CHECK(memchr(exchange.answer.body.data, 0, body) == NULL &&
+              exchange.answer.body.data[body - 1] == 'x');
+    }
+    op_free(&exchange.op);
+    CHECK(atomic_load(&account.used_bytes) == 0);
+}

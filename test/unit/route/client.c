@@ -59,6 +59,7 @@ static void open_client(struct client *client, const char *audit_path,
     if (audit_path)
         CHECK(audit_open(client->rig.op, audit_path, &client->audit) == ST_OK);
     client->router = route_open(&(struct route_options){ .service = &client->service,
+                                                         .serves_explorer = true,
                                                          .audit = client->audit,
                                                          .auth = client->auth,
                                                          .cors_origins = origins,

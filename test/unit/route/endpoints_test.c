@@ -1,8 +1,10 @@
-/* test/unit/route/endpoints_test.c - our own paths: backups, readiness, metrics. */
+/* test/unit/route/endpoints_test.c - our own paths: backups, readiness, metrics, the explorer. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "client.h"
+#include "route/assets.h"
 
 #define DOCS "/dbs/d/colls/c/docs"
 
@@ -72,6 +74,55 @@ TEST(readiness_and_metrics_need_no_signature_but_a_name_we_answer_to)
     client.unsigned_request = true;
     CHECK(client_send(&client, METHOD_GET, "/_explorer/emulator.pem", NULL) == 404 && client.was_handed_on);
     CHECK(client_send(&client, METHOD_POST, "/_orrery/ready", NULL) == 401);
+    client_close(&client);
+}
+
+/* --- the explorer --- */
+
+static bool is_packed(struct slice body)
+{
+    return body.size > 2 && (unsigned char)body.data[0] == 0x1f && (unsigned char)body.data[1] == 0x8b;
+}
+
+TEST(every_file_of_the_explorer_is_sent_packed_with_its_policy_and_once_only)
+{
+    struct client client;
+    char target[256];
+
+    client_open(&client);
+    CHECK(asset_count > 30);
+    for (size_t i = 0; i < asset_count; i++) {
+        snprintf(target, sizeof(target), "/_explorer/%s", assets[i].path);
+        client_clear(&client);
+        client.unsigned_request = true;
+        CHECK(client_send(&client, METHOD_GET, target, NULL) == 200);
+        CHECK(is_packed(buf_as_slice(&client.exchange.answer.body)));
+        CHECK(slice_is(client_answer(&client, "content-type"), assets[i].type));
+        CHECK(slice_is(client_answer(&client, "etag"), assets[i].etag));
+        CHECK(slice_starts_with(client_answer(&client, "content-security-policy"), "default-src 'none'; "));
+        client_header(&client, HEADER_IF_NONE_MATCH, assets[i].etag);
+        CHECK(client_send(&client, METHOD_GET, target, NULL) == 304);
+        CHECK(client.exchange.answer.body.size == 0);
+    }
+    client_close(&client);
+}
+
+TEST(the_explorers_folder_is_its_page_and_what_it_lacks_is_404)
+{
+    struct client client;
+
+    client_open(&client);
+    client.unsigned_request = true;
+    CHECK(client_send(&client, METHOD_GET, "/_explorer/", NULL) == 200);
+    CHECK(client_send(&client, METHOD_GET, "/_explorer/index.html?from=link", NULL) == 200);
+    CHECK(client_send(&client, METHOD_HEAD, "/_explorer/index.html", NULL) == 200);
+    CHECK(client_send(&client, METHOD_GET, "/_explorer", NULL) == 308);
+    CHECK(slice_is(client_answer(&client, "location"), "/_explorer/"));
+    CHECK(client_send(&client, METHOD_GET, "/_explorer/none.js", NULL) == 404);
+    CHECK(client_send(&client, METHOD_GET, "/_explorer/../_explorer/main.js", NULL) == 404);
+    CHECK(client_send(&client, METHOD_POST, "/_explorer/main.js", NULL) == 401);
+    client_header(&client, HEADER_HOST, "evil.example");
+    CHECK(client_send(&client, METHOD_GET, "/_explorer/", NULL) == 403);
     client_close(&client);
 }
 

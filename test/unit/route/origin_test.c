@@ -82,6 +82,26 @@ static struct slice header(const struct asked *asked, const char *name)
 }
 
 /* Promise 3. */
+TEST(a_star_lets_every_name_in_that_is_one)
+{
+    const char *const star[] = { "*" };
+    struct route_options options = { .host_names = star, .host_name_count = 1 };
+    static const struct {
+        const char *host;
+        enum status status;
+    } cases[] = { { "cosmosdb:8081", ST_OK },
+                  { "evil.example", ST_OK },
+                  { "a b", ST_BAD_HEADER },
+                  { "cosmosdb:80x", ST_BAD_HEADER },
+                  { ":8081", ST_FORBIDDEN } };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct request request = { .header[HEADER_HOST] = slice_of(cases[i].host) };
+
+        CHECK(origin_check_host(test_op(), &options, &request) == cases[i].status);
+    }
+}
+
 TEST(a_page_may_ask_only_if_its_origin_was_allowed)
 {
     static const char *const allowed[] = { "http://localhost:3000", "https://app.example" }, *const any[] = {

@@ -22,7 +22,7 @@ class Pages(CosmosClient client)
 
         public JObject Json()
         {
-            var item = new JObject { ["id"] = Id, ["pk"] = "p" + U % 11, ["n"] = N, ["u"] = U, ["s"] = "s" + (char)('a' + U % 26), ["tags"] = new JArray("x" + U, "y") };
+            var item = new JObject { ["id"] = Id, ["pk"] = "p" + U % 11, ["n"] = N, ["u"] = U, ["s"] = "s" + (char)('a' + U % 26), ["tags"] = new JArray("x" + U, "y"), ["o"] = new JObject { ["id"] = Id, ["u"] = U } };
             if (mixed[M] != null) item["m"] = JToken.Parse(mixed[M]);
             return item;
         }
@@ -54,6 +54,9 @@ class Pages(CosmosClient client)
         new("SELECT c.id FROM c ORDER BY c.m DESC, c.u DESC", all => all.OrderByDescending(item => item.M).ThenByDescending(item => item.U), mu),
         new("SELECT s.id FROM (SELECT * FROM c WHERE c.n > 1) s ORDER BY s.u DESC", all => all.Where(item => item.N > 1).OrderByDescending(item => item.U), u),
         new("SELECT s.id FROM (SELECT * FROM c) s ORDER BY s.n, s.u", all => all.OrderBy(item => item.N).ThenBy(item => item.U), nu),
+        new("SELECT r.id FROM (SELECT c.id, c.u AS place FROM c) r ORDER BY r.place", all => all.OrderBy(item => item.U), u),
+        new("SELECT o.id FROM c.o ORDER BY o.u", all => all.OrderBy(item => item.U), u),
+        new("SELECT x.id FROM c.o x ORDER BY x.u DESC", all => all.OrderByDescending(item => item.U), u),
         new("SELECT TOP 15 c.id FROM c ORDER BY c.u", all => all.OrderBy(item => item.U).Take(15), u),
         new("SELECT TOP 15 c.id FROM c ORDER BY c.n DESC", all => all.OrderByDescending(item => item.N).Take(15), n),
         new("SELECT c.id FROM c ORDER BY c.u DESC OFFSET 5 LIMIT 14", all => all.OrderByDescending(item => item.U).Skip(5).Take(14), u),

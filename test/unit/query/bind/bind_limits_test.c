@@ -30,7 +30,7 @@ static enum status bind(struct slice text, struct bound *bound)
     enum status st;
 
     TRY(query_parse(test_op(), text, &select));
-    TRY(query_bind(test_op(), select, json_undefined, &options, text, bound));
+    TRY(query_bind(test_op(), select, &(struct parameters){ 0 }, &options, text, bound));
 out:
     return st;
 }

@@ -1,0 +1,3 @@
+function decade(year) {
+  return Math.floor(year / 10) * 10;
+}

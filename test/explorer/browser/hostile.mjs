@@ -1,0 +1,82 @@
+// test/explorer/browser/hostile.mjs - data that somebody made to be more than data.
+import assert from "node:assert";
+import { click, editorText, openExplorer, row, see, seed, setEditor, test, type, until } from "../harness.mjs";
+
+const MARKUP = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>";
+const AFTER_MARKUP = "&lt;b&gt;${1+1}{{7*7}}";
+
+export async function hostile(server) {
+  await test("markup in ids, names and values is text wherever it is shown", async (page) => {
+    const id = "<img src=x onerror=alert(1)>";
+    const place = await seed(server, "<b>db<b>", "<i>coll<i>", [{ id, pk: MARKUP, [MARKUP]: AFTER_MARKUP, nested: { [MARKUP]: [MARKUP] }, n: 1 }, { id: "..", pk: "dots", n: 2 }]);
+    const client = await server.client();
+    await client.send("POST", [...place, "sprocs"], { body: { id: "<u>proc<u>", body: "function f() { throw new Error(" + JSON.stringify(MARKUP) + ") }" } });
+    await openExplorer(page, server.http);
+    await row(page, "<b>db<b>");
+    await row(page, "<i>coll<i>");
+    await page.waitForSelector(".grid-row");
+    await page.evaluate((text) => [...document.querySelectorAll(".grid-row")].find((r) => r.innerText.includes(text)).click(), "<img");
+    await until(page, () => document.querySelector(".pane .CodeMirror")?.CodeMirror.getValue().includes("onerror"));
+    await click(page, "History");
+    await page.waitForSelector(".versions li summary");
+    await page.evaluate(() => document.querySelector(".versions summary").click());
+    await click(page, "Close");
+    await click(page, "Query");
+    await click(page, "Run");
+    await see(page, "2 rows", ".query .status");
+    for (const view of ["JSON", "Tree", "Chart", "Plan"]) await click(page, view);
+    await setEditor(page, `SELECT * FROM c WHERE c.x = ${MARKUP}`, ".view.query:not([hidden])");
+    await click(page, "Run");
+    await page.waitForSelector(".query .problem:not(:empty)");
+    await row(page, "Stored procedures");
+    await row(page, "<u>proc<u>");
+    await until(page, () => document.querySelector(".script .CodeMirror")?.CodeMirror.getValue().includes("throw"));
+    await click(page, "Run");
+    await see(page, "<img src=x", ".run .problem");
+    await row(page, "Changes");
+    await page.select('.feed select[aria-label="From"]', '"0"');
+    await see(page, "<img", ".feed .grid-row");
+    assert.equal(await page.evaluate(() => document.querySelectorAll("img:not([src='mark.svg']), script:not([src])").length), 0, "markup became elements");
+    assert.doesNotMatch(await page.title(), /owned/);
+  });
+
+  await test("an item whose id is two dots is read, saved and deleted, and no other", async (page) => {
+    const place = await seed(server, "dots", "all", [{ id: "..", pk: "d", n: 1 }, { id: "plain", pk: "d", n: 2 }]);
+    await openExplorer(page, server.http);
+    await row(page, "dots");
+    await row(page, "all");
+    await page.waitForSelector(".grid-row");
+    await page.evaluate(() => [...document.querySelectorAll(".grid-row")].find((r) => r.innerText.includes("..")).click());
+    await until(page, () => document.querySelector(".pane .CodeMirror")?.CodeMirror.getValue().includes('".."'));
+    await setEditor(page, '{"id":"..","pk":"d","n":5}');
+    await click(page, "Save");
+    await see(page, "Saved.", ".pane");
+    await click(page, "Delete", ".pane button");
+    await until(page, () => document.querySelectorAll(".grid-row").length === 1);
+    const client = await server.client();
+    assert.equal((await client.send("GET", [...place, "docs", "plain"], { headers: { "x-ms-documentdb-partitionkey": '["d"]' } })).body.n, 2);
+  });
+
+  await test("an item of almost 2 MB is shown and saved, and half a pair of UTF-16 is refused in words", async (page) => {
+    await seed(server, "large", "one", [{ id: "big", pk: "a", text: "x".repeat(1_900_000), list: Array.from({ length: 500 }, (_, i) => i) }, { id: "right", pk: "a", text: "שלום עולם abc مرحبا" }]);
+    await openExplorer(page, server.http);
+    await row(page, "large");
+    await row(page, "one");
+    await page.waitForSelector(".grid-row");
+    await page.evaluate(() => [...document.querySelectorAll(".grid-row")].find((r) => r.innerText.includes("big")).click());
+    await until(page, () => document.querySelector(".pane .CodeMirror")?.CodeMirror.getValue().length > 1_900_000);
+    await page.evaluate(() => {
+      const cm = document.querySelector(".pane .CodeMirror").CodeMirror;
+      cm.setValue(cm.getValue().replace('"pk": "a"', '"pk": "a", "more": true'));
+    });
+    await click(page, "Save");
+    await see(page, "Saved.", ".pane");
+    await page.evaluate(() => [...document.querySelectorAll(".grid-row")].find((r) => r.innerText.includes("right")).click());
+    await until(page, () => document.querySelector(".pane .CodeMirror")?.CodeMirror.getValue().includes("שלום"));
+    await setEditor(page, '{"id":"right","pk":"a","text":"\\ud800"}');
+    await click(page, "Save");
+    await see(page, "lone surrogate", ".pane .problem");
+    assert.match(await editorText(page), /ud800/);
+    await type(page, ".where input", "c.id = 'right'");
+  });
+}

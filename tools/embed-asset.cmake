@@ -1,0 +1,28 @@
+# tools/embed-asset.cmake - packs one file of the explorer and writes it as a row of the table in src/route/assets.c.
+# usage: cmake -DFROM=main.js -DNAME=main.js -DTO=main.js.inc -P embed-asset.cmake
+# The ETag is the hash of the file itself, so that it is the same whatever packed it.
+set(TYPES ".html=text/html" ".js=text/javascript" ".css=text/css" ".svg=image/svg+xml")
+get_filename_component(extension ${NAME} LAST_EXT)
+foreach(pair IN LISTS TYPES)
+  if(pair MATCHES "^(.*)=(.*)$" AND extension STREQUAL CMAKE_MATCH_1)
+    set(type "${CMAKE_MATCH_2}; charset=utf-8")
+  endif()
+endforeach()
+if(NOT type)
+  message(FATAL_ERROR "${NAME}: no content type is known for ${extension}")
+endif()
+file(SHA256 ${FROM} hash)
+string(SUBSTRING ${hash} 0 16 hash)
+if(CMAKE_VERSION VERSION_LESS 3.19)
+  set(level)
+else()
+  set(level COMPRESSION_LEVEL 9)
+endif()
+file(ARCHIVE_CREATE OUTPUT ${TO}.gz PATHS ${FROM} FORMAT raw COMPRESSION GZip ${level})
+file(SIZE ${TO}.gz size)
+file(READ ${TO}.gz bytes HEX)
+string(SUBSTRING ${bytes} 0 8 before) # the time of packing lies behind these: two builds are to be the same bytes
+string(SUBSTRING ${bytes} 16 -1 after)
+set(bytes ${before}00000000${after})
+string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+file(WRITE ${TO} "{ \"${NAME}\", \"${type}\", \"\\\"${hash}\\\"\", ${size}, (const unsigned char[]){ ${bytes} } },\n")
