@@ -35,6 +35,7 @@ install: build
 
 # make test T=json runs what has "json" in its name.
 test: deps-test build asan tsan
+	@tools/install-deps browser || echo "no Chromium: the explorer is not tested in a browser"
 	@tools/run-tests $(T)
 
 test-sdks: deps-test build

@@ -181,7 +181,7 @@ static void point(const struct cli *cli, const char *sql, const struct found *fo
     if (memchr(text_of(&below), '^', below.size)) {
         struct text safe = { 0 };
 
-        while (below.data[below.size - 1] == ' ')
+        while (below.size && below.data && below.data[below.size - 1] == ' ')
             below.data[--below.size] = '\0';
         text_safe(&safe, text_of(&line), line.size);
         fprintf(stderr, "  %s\n  %s%s%s\n", text_of(&safe), cli->colours ? "\033[31m" : "", text_of(&below),

@@ -202,7 +202,7 @@ static bool next_bulk(struct loader *loader)
             loader->filling = i;
             return !loader->failed;
         }
-    loader->filling = (loader->filling + 1) % loader->settings.in_flight;
+    loader->filling = loader->filling + 1 < loader->settings.in_flight ? loader->filling + 1 : 0;
     return wait_for(loader, &loader->bulk[loader->filling]);
 }
 

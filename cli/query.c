@@ -5,6 +5,13 @@
 
 #include "query.h"
 
+/* What a client would have to know to use the plan: all of it, so that the plan is told and not refused. */
+#define FEATURES                                                                              \
+    "NonValueAggregate, Aggregate, Distinct, MultipleOrderBy, OffsetAndLimit, OrderBy, Top, " \
+    "CompositeAggregate, GroupBy, MultipleAggregates, ListAndSetAggregate, CountIf, DCount, " \
+    "NonStreamingOrderBy, HybridSearch, WeightedRankFusion"
+static const char features[] = "x-ms-cosmos-supported-query-features: " FEATURES;
+
 static const char *const explaining[] = { "x-orrery-explain: true", NULL };
 
 static void note_plan(const orrery_query *query, struct took *took)
@@ -56,14 +63,9 @@ orrery_status query_run(const struct cli *cli, const struct question *question, 
 char *query_plan(const struct cli *cli, const char *link, const char *sql)
 {
     static const char *const headers[] = {
-        "x-ms-cosmos-is-query-plan-request: True",
-        "x-ms-cosmos-supported-query-features: NonValueAggregate, Aggregate, Distinct, MultipleOrderBy, "
-        "OffsetAndLimit, OrderBy, Top, CompositeAggregate, GroupBy, MultipleAggregates, ListAndSetAggregate, "
-        "CountIf, DCount, NonStreamingOrderBy, HybridSearch, WeightedRankFusion",
-        "x-ms-cosmos-query-version: 1.4",
-        "x-ms-documentdb-isquery: true",
-        "Content-Type: application/query+json",
-        NULL,
+        "x-ms-cosmos-is-query-plan-request: True", features,
+        "x-ms-cosmos-query-version: 1.4",          "x-ms-documentdb-isquery: true",
+        "Content-Type: application/query+json",    NULL,
     };
     orrery_options options = { .size = sizeof(options), .headers = headers };
     orrery_response *response = NULL;

@@ -27,10 +27,11 @@ static bool is_there(const struct text *path)
     return access(text_of(path), R_OK) == 0;
 }
 
-/* The folder of all models: beside the program where it was installed, or where it was built. */
+/* The folder of all models: beside the program where it was installed, in libexec too, or where it was built. */
 static bool find_models(const struct options *options, struct text *folder)
 {
-    static const char *const places[] = { "/../share/orrery/samples", "/../samples", "/../../samples" };
+    static const char *const places[] = { "/../share/orrery/samples", "/../../share/orrery/samples",
+                                          "/../samples", "/../../samples" };
     char program[PATH_MAX] = "";
     ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
     char *slash;

@@ -121,6 +121,7 @@ struct container {
 
     struct container_shape *shape;
     struct meter *meter;
+    struct vector_shelf *vectors; /* codes of its vectors, as far as they are in memory: vector/columns.h */
     uint64_t edition; /* rises with every new definition; splits and merges keep it, as they change no item */
 
     struct container_life *life; /* catalog/'s own: what changes while others use the container (entry.h) */

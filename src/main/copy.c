@@ -36,6 +36,7 @@ static enum status get(struct op *op, struct inside *inside, const struct asked 
     struct slice body;
     char *kept;
 
+    *value = json_undefined;
     if (inside_ask(inside, asked) >= 300)
         return failed(op, inside);
     body = inside_body(inside);

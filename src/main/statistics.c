@@ -13,6 +13,7 @@ struct figures {
     struct housekeeping_stats housekeeping;
     struct bucket_usage ledger;
     struct otlp_stats spans;
+    struct vector_columns_stats vectors;
     uint64_t databases, containers, writable;
 };
 
@@ -27,6 +28,7 @@ static void read_figures(const struct statistics *of, struct figures *figures)
         .writable = store_is_writable(of->store),
     };
     ledger_usage(of->ledger, &figures->ledger);
+    vector_columns_stats(&figures->vectors);
     store_stats(of->store, &figures->store);
     http_stats(of->http, &figures->http);
     scripts_stats(of->scripts, &figures->scripts);
@@ -62,6 +64,11 @@ static const struct figure {
     { "index_runs", GAUGE, AT(store.index_runs) },
     { "index_run_bytes", GAUGE, AT(store.index_run_bytes) },
     { "index_merges_total", COUNTER, AT(store.index_merges) },
+    { "vector_columns", GAUGE, AT(vectors.columns) },
+    { "vector_codes", GAUGE, AT(vectors.vectors) },
+    { "vector_graph_vectors", GAUGE, AT(vectors.graph_vectors) },
+    { "vector_bytes", GAUGE, AT(vectors.bytes) },
+    { "vector_recall_percent", GAUGE, AT(vectors.recall_percent) },
     { "store_writable", GAUGE, AT(writable) },
     { "connections_open", GAUGE, AT(http.connections_open) },
     { "connections_total", COUNTER, AT(http.connections_total) },

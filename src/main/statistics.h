@@ -10,6 +10,7 @@
 #include "main/observer.h"
 #include "script/script.h"
 #include "store/store.h"
+#include "vector/columns.h"
 
 /* Whom to ask. */
 struct statistics {

@@ -189,6 +189,14 @@ enum status partition_scan_open_in(struct op *op, const struct partition_txn *tx
     return ST_OK;
 }
 
+void partition_scan_open_over(struct op *op, const struct container *container,
+                              const struct partition_scope *scope, const struct view *view,
+                              struct partition_scan *scan)
+{
+    prepare(op, container, scope, scan);
+    scan->over = view;
+}
+
 void partition_scan_seek(struct partition_scan *scan, uint64_t after)
 {
     scan->rows = (struct rows){ 0 };
@@ -220,7 +228,7 @@ uint64_t partition_scan_after(const struct partition_scan *scan)
 
 const struct view *partition_scan_view(const struct partition_scan *scan)
 {
-    const struct view *view = scan->txn ? &scan->txn->view : &scan->view;
+    const struct view *view = scan->over ? scan->over : scan->txn ? &scan->txn->view : &scan->view;
 
     assert(view->snapshot); /* the scan is open */
     return view;

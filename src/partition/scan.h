@@ -34,6 +34,7 @@ struct partition_scan {
 
     /* Private to scan.c. */
     const struct partition_txn *txn; /* whose view it reads; NULL: its own */
+    const struct view *over;         /* somebody's view that it reads; NULL: another */
     struct view view;
     struct arena memory; /* of the block */
     struct rows rows;
@@ -51,6 +52,11 @@ enum status partition_scan_open(struct op *op, const struct container *container
 /* The same, as the transaction sees it. The transaction outlives the scan and writes nothing meanwhile. */
 enum status partition_scan_open_in(struct op *op, const struct partition_txn *txn,
                                    const struct partition_scope *scope, struct partition_scan *scan);
+
+/* The same through a view of the caller's, which outlives the scan. */
+void partition_scan_open_over(struct op *op, const struct container *container,
+                              const struct partition_scope *scope, const struct view *view,
+                              struct partition_scan *scan);
 
 /* The view that the scan reads through. Queries read the index of the same items through it. */
 const struct view *partition_scan_view(const struct partition_scan *scan);

@@ -21,6 +21,7 @@
 #include "json/json.h"
 #include "query/value.h"
 #include "store/view.h"
+#include "vector/column.h"
 
 struct query;
 struct query_source;
@@ -42,6 +43,13 @@ struct query_span {
     uint64_t from, to; /* numbers: [from, to) */
 };
 
+/* The vectors of a path, by their codes (vector/column.h). */
+struct query_vectors {
+    struct vector_column *column; /* held for reading; NULL: there are none, or not now */
+    const uint64_t *doubtful;     /* rising: items of which the column does not say what the snapshot has */
+    size_t doubtful_count;
+};
+
 /* What an index offers of a source's items, all of it as of one snapshot. */
 struct query_index {
     const struct view *view;
@@ -53,6 +61,11 @@ struct query_index {
     bool (*has_tuple)(const struct query_index *index, path_id id);
     bool (*has_spatial)(const struct query_index *index, const struct index_path *path);
     bool (*has_text)(const struct query_index *index, const struct index_path *path);
+
+    /* Vectors with so many dimensions at a path of members, until they are given back; the query reads nothing else so. */
+    enum status (*vectors)(struct op *op, const struct query_index *index, const struct index_path *path,
+                           const struct vector_key *key, struct query_vectors *vectors);
+    void (*vectors_end)(struct query_vectors *vectors); /* welcome on what never was */
     struct slice
         left_out;       /* the term of items that have no other; data is NULL when every item has entries */
     uint64_t documents; /* of the container, expired ones too */

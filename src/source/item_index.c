@@ -69,7 +69,9 @@ static const struct query_index index_of_items = { .has = index_has,
                                                    .has_composite = index_has_composite,
                                                    .has_tuple = index_has_tuple,
                                                    .has_spatial = index_has_spatial,
-                                                   .has_text = index_has_text };
+                                                   .has_text = index_has_text,
+                                                   .vectors = item_vectors,
+                                                   .vectors_end = item_vectors_end };
 
 /* ---- what the scope says ---- */
 

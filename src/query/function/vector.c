@@ -231,8 +231,7 @@ enum status vector_bind(struct op *op, const struct query_options *given, struct
     return vector_check_call(op, call, policy);
 }
 
-/* The value of distanceFunction among the call's options. */
-static struct value function_option(const struct expr *call)
+struct value vector_option(const struct expr *call, const char *name)
 {
     const struct expr *given = call->kid_count > 3 ? call->kid[3] : NULL;
 
@@ -240,20 +239,36 @@ static struct value function_option(const struct expr *call)
         return value_undefined;
     if (given->kind == EXPR_OBJECT) {
         for (size_t i = 0; i < given->kid_count; i++)
-            if (slice_is(given->names[i], options[0].name))
+            if (slice_is(given->names[i], name))
                 return constant(given->kid[i]);
     } else if (constant(given).kind == JSON_OBJECT) {
-        return value_from_json(json_get(constant(given).json, options[0].name));
+        return value_from_json(json_get(constant(given).json, name));
     }
     return value_undefined;
 }
 
-bool vector_nearest_is_greatest(const struct expr *call, const struct vector_policy *policy)
+enum vector_function vector_function_of(const struct expr *call, const struct vector_policy *policy)
 {
     enum vector_function function = policy ? policy->function : VECTOR_COSINE;
-    struct value named = function_option(call);
+    struct value named = vector_option(call, options[0].name);
 
     if (named.kind == JSON_STRING)
         vector_function_named(named.string, &function);
-    return function != VECTOR_EUCLIDEAN;
+    return function;
+}
+
+bool vector_nearest_is_greatest(const struct expr *call, const struct vector_policy *policy)
+{
+    return vector_function_of(call, policy) != VECTOR_EUCLIDEAN;
+}
+
+struct json vector_index_of(const struct expr *path, struct json indexing)
+{
+    for (struct json_iter i = json_iter(json_get(indexing, "vectorIndexes")); json_next(&i);) {
+        struct json of = json_get(i.value, "path");
+
+        if (json_kind(of) == JSON_STRING && policy_path_is(path, json_string(of)))
+            return i.value;
+    }
+    return json_undefined;
 }

@@ -5,8 +5,8 @@
 #pragma once
 #include "query/query.h"
 #include "query/value/tree.h"
+#include "vector/code.h"
 
-enum vector_function { VECTOR_COSINE, VECTOR_DOT_PRODUCT, VECTOR_EUCLIDEAN };
 enum vector_type { VECTOR_FLOAT32, VECTOR_FLOAT16, VECTOR_INT8, VECTOR_UINT8 };
 
 /* One element of a container's vectorEmbeddingPolicy. The binder leaves it in the call's memo. */
@@ -25,6 +25,15 @@ enum status vector_check_call(struct op *op, const struct expr *call, const stru
 
 /* What the binder does with a call: checks it, and leaves its policy in its memo. */
 enum status vector_bind(struct op *op, const struct query_options *options, struct expr *call);
+
+/* One of the call's options, which are constants; undefined when it is not given. */
+struct value vector_option(const struct expr *call, const char *name);
+
+/* By the options, then the policy, which may be NULL. */
+enum vector_function vector_function_of(const struct expr *call, const struct vector_policy *policy);
+
+/* The element of an indexing policy's vectorIndexes that is of this path; undefined when there is none. */
+struct json vector_index_of(const struct expr *path, struct json indexing);
 
 /* Which way ORDER BY goes, since it always gives the nearest first: a similarity falls, a distance rises. */
 bool vector_nearest_is_greatest(const struct expr *call, const struct vector_policy *policy);

@@ -42,6 +42,8 @@ struct way {
     struct covered covered;
     bool ranks; /* ORDER BY RANK by an index of words; `hits` texts have one */
     double hits;
+    bool nears, walks; /* the nearest by codes of vectors, so many; by a graph over them */
+    uint64_t codes;
 };
 
 /* `allowed`, `explains` and planner.planar are set; `index` may be NULL. */

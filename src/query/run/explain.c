@@ -20,7 +20,7 @@ void explain_plan(struct buf *out, const struct way *way, const struct work *rea
 {
     struct buf filter;
 
-    buf_printf(out, "{\"way\":\"%s\"", way->ranks ? "rank" : name_of(way));
+    buf_printf(out, "{\"way\":\"%s\"", way->ranks ? "rank" : way->nears ? "near" : name_of(way));
     if (way->access) {
         buf_init(&filter, &way->planner.op->arena);
         access_print(&filter, way->picked ? way->picks : way->access);
@@ -32,6 +32,9 @@ void explain_plan(struct buf *out, const struct way *way, const struct work *rea
     }
     if (way->ranks)
         buf_printf(out, ",\"hits\":%.0f", way->hits);
+    if (way->nears)
+        buf_printf(out, ",\"codes\":%llu,\"graph\":%s", (unsigned long long)way->codes,
+                   way->walks ? "true" : "false");
     buf_printf(out, ",\"entries\":%llu,\"documents\":%llu,\"rows\":%zu}",
                (unsigned long long)read->entries_read, (unsigned long long)read->documents_scanned, rows);
 }

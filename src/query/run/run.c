@@ -23,6 +23,7 @@ struct run {
     struct picked_source picked;
     struct entries_source entries;
     struct ahead *ahead; /* what calls user-defined functions together; NULL: nobody */
+    struct near near;    /* ORDER BY VectorDistance by an index of vectors */
 
     struct work began;        /* the operation's when the run began: a plan tells the difference */
     struct select unfiltered; /* the statement, when its filter has been counted in already */
@@ -235,6 +236,7 @@ static double hit_count(const struct ranking *ranking)
 static enum status make_ranked(struct run *run)
 {
     struct query_source *items = run->cursor.source;
+    struct ranked_by by = { .query = run->query, .way = &run->way };
     struct ranking own = { 0 }, *ranking = run->query->ranking;
     struct op *op = run->cursor.eval.op;
     enum status st;
@@ -251,8 +253,54 @@ static enum status make_ranked(struct run *run)
     run->way.ranks = ranking->is_indexed;
     run->way.hits = hit_count(ranking);
     run->began.entries_read -= run->query->ranking ? ranking->entries_read : 0; /* before the run began */
-    TRY(run_ranked(&run->fill, ranking, items,
-                   run->way.kind == WAY_PICK && run->way.access_items < hit_count(ranking)));
+    by.passing_are_few = run->way.kind == WAY_PICK && run->way.access_items < hit_count(ranking);
+    TRY(run_ranked(&run->fill, ranking, items, &by));
+out:
+    return st;
+}
+
+/* ---- the nearest ---- */
+
+static uint64_t rows_of(const struct expr *clause)
+{
+    return clause && value_is_int(clause->value) && clause->value.integer > 0
+               ? (uint64_t)clause->value.integer
+               : 0;
+}
+
+/* ORDER BY a distance, with TOP or LIMIT: by codes, where they tell which items to read. */
+static enum status open_near(struct run *run)
+{
+    const struct select *select = run->cursor.select;
+    struct near *near = &run->near;
+    uint64_t take = rows_of(select->top ? select->top : select->limit);
+    enum status st = ST_OK;
+
+    if (!run->way.access || run->fill.nested || select->order_count != 1 || take == 0 || take > UINT32_MAX)
+        return ST_OK;
+    if (!near_find(near, run->query, select, select->order[0].expr, take + rows_of(select->offset)) ||
+        select->order[0].descending != near_descends(near) || !near_is_worth(near, &run->way))
+        return ST_OK;
+    TRY(near_open(near, &run->cursor, &run->way));
+out:
+    return st;
+}
+
+static enum status make_nearest(struct run *run)
+{
+    bool unfinished;
+    enum status st;
+
+    TRY(run_nearest(&run->fill, &run->near, &unfinished));
+    run->way.nears = !unfinished;
+    run->way.walks = run->near.walked;
+    run->way.codes = run->near.search.codes;
+    near_close(&run->near);
+    if (!unfinished)
+        goto out;
+    if (run->way.kind == WAY_PICK)
+        pick_items(run);
+    TRY(make_rows(run));
 out:
     return st;
 }
@@ -268,6 +316,11 @@ static enum status make_page(struct run *run)
     TRY(choose_way(run));
     if (run->way.kind == WAY_WALK) {
         st = walk(run);
+        goto out;
+    }
+    TRY(open_near(run));
+    if (run->near.is_open) {
+        st = make_nearest(run);
         goto out;
     }
     if (run->way.kind == WAY_ENTRIES)
@@ -354,6 +407,7 @@ out:
     if (st != ST_OK && op->error)
         op->error = arena_text(&run->fill.page->memory, slice_of(op->error));
     ahead_close(run->ahead);
+    near_close(&run->near);
     query_page_free(&rows.page);
     picked_close(&run->picked);
     entries_close(&run->entries);

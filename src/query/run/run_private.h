@@ -4,6 +4,7 @@
 #pragma once
 #include "query/plan/way.h"
 #include "query/run/fill.h"
+#include "query/run/near.h"
 #include "query/run/ranking.h"
 
 /* Rows as they come. */
@@ -11,6 +12,9 @@ enum status run_plain(struct fill *fill);
 
 /* Of all rows behind the last page's, the least. */
 enum status run_sorted(struct fill *fill);
+
+/* The same of an order by distance, from the items that may be nearest. `unfinished`: all have to be looked at after all. */
+enum status run_nearest(struct fill *fill, struct near *near, bool *unfinished);
 
 /* Rows gathered: GROUP BY, aggregates, DISTINCT. */
 enum status run_groups(struct fill *fill);
@@ -20,10 +24,16 @@ enum status run_groups(struct fill *fill);
  */
 enum status run_ordered(struct fill *fill, const struct way *way, bool *unfinished);
 
-/* ORDER BY RANK. The cursor's source has what passes the filter; `items` has all, and gives those of the page again.
- * `passing_are_few`: fewer pass the filter than have a hit. */
+/* What is known of the statement's items: fewer pass the filter than have a hit; how items are found. */
+struct ranked_by {
+    const struct query *query;
+    struct way *way;
+    bool passing_are_few;
+};
+
+/* ORDER BY RANK. The cursor's source has what passes the filter; `items` has all, and gives those of the page again. */
 enum status run_ranked(struct fill *fill, const struct ranking *ranking, struct query_source *items,
-                       bool passing_are_few);
+                       const struct ranked_by *by);
 
 /* The page ends behind the row in the slots, in the order of ORDER BY. */
 enum status run_goes_on_sorted(struct fill *fill);

@@ -5,6 +5,7 @@
  * read again. A position says how many rows were given: the next page ranks anew.
  */
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "query/plan/hybrid.h"
@@ -24,6 +25,7 @@ struct best {
 struct ranked {
     struct fill *fill;
     const struct ranking *ranking;
+    const struct ranked_by *by;
     struct best *best; /* by each part; only the first when nobody is let go */
     size_t best_count;
     struct ranked_row *next; /* the row in the slots */
@@ -180,6 +182,7 @@ struct taking {
     struct ranked *ranked;
     struct best *best;
     size_t zeros, nones, wanted; /* rows without a hit, and without a text; so many of each are enough */
+    struct near *near;           /* of a distance: who is told of it */
 };
 
 static enum status take_scored(struct taking *taking, struct eval *eval)
@@ -269,15 +272,95 @@ out:
     return st;
 }
 
-/* Whether the index tells which items are best, so that the others need not be read. */
-static bool tells_best(const struct ranked *ranked, const struct query_source *items)
+/* ---- the nearest by an index ---- */
+
+static bool take_near(struct eval *eval, void *context)
+{
+    struct taking *taking = context;
+    const struct ranking_part *part = taking->best->part;
+    enum status st = take_scored(taking, eval);
+    double score = taking->ranked->next->score[taking->best->index];
+
+    if (score != -INFINITY)
+        near_saw(taking->near, value_double(part->falls ? 0 - score : score));
+    return cursor_goes_on(taking->ranked->fill->cursor, st);
+}
+
+static enum status walk_near(struct taking *taking)
+{
+    struct cursor *cursor = taking->ranked->fill->cursor;
+    const uint64_t *number;
+    size_t count;
+    bool ended;
+    enum status st;
+
+    for (;;) {
+        TRY(near_next(taking->near, &number, &count));
+        if (count == 0)
+            break;
+        TRY(cursor_pick(cursor, number, count));
+        TRY(cursor_walk(cursor, 0, take_near, taking, &ended));
+    }
+out:
+    return st;
+}
+
+/* Where codes do not tell which they are, every row that passes the filter is one. */
+static enum status take_nearest(struct ranked *ranked, struct best *best, struct query_source *items,
+                                struct query_source *passing, size_t wanted)
+{
+    struct cursor *cursor = ranked->fill->cursor;
+    struct near near = { 0 };
+    struct taking taking = { .ranked = ranked, .best = best, .near = &near };
+    bool served = false, ended;
+    enum status st = ST_OK;
+
+    cursor->source = items;
+    if (near_find(&near, ranked->by->query, cursor->select, best->part->call, wanted))
+        TRY(near_open(&near, cursor, ranked->by->way));
+    if (near.is_open) {
+        TRY(walk_near(&taking));
+        served = near_suffices(&near);
+        ranked->by->way->nears |= served;
+        ranked->by->way->walks |= near.walked;
+        ranked->by->way->codes += near.search.codes;
+    }
+    cursor->source = passing;
+    if (served)
+        goto out;
+    while (best->count)
+        let_go(ranked, best->row[--best->count]);
+    TRY(cursor_seek(cursor, 0));
+    TRY(cursor_walk(cursor, 0, take_picked, &taking, &ended));
+out:
+    near_close(&near);
+    return st;
+}
+
+/* Whether codes may tell the nearest. */
+static bool tells_nearest(const struct ranked *ranked, const struct ranking_part *part, size_t wanted)
+{
+    struct near near = { 0 };
+
+    return ranked->by->way->access &&
+           near_find(&near, ranked->by->query, ranked->fill->cursor->select, part->call, wanted) &&
+           near_is_worth(&near, ranked->by->way);
+}
+
+/* Whether indexes tell which items are best, so that the others need not be read. */
+static bool tells_best(const struct ranked *ranked, const struct query_source *items, size_t wanted)
 {
     const struct ranking *ranking = ranked->ranking;
 
-    for (size_t i = 0; i < ranking->count; i++)
-        if (!ranking->part[i].is_text || ranking->part[i].turned)
+    if (!items->pick || ranked->best[0].most > PICKED_MAX)
+        return false;
+    for (size_t i = 0; i < ranking->count; i++) {
+        const struct ranking_part *part = &ranking->part[i];
+
+        if (part->turned || !(part->is_text ? ranking->is_indexed : tells_nearest(ranked, part, wanted)))
             return false;
-    return ranking->is_indexed && items->pick && ranked->best[0].most <= PICKED_MAX;
+    }
+    return true;
 }
 
 /* ---- one order ---- */
@@ -498,25 +581,28 @@ static enum status find_best(struct ranked *ranked, struct query_source *items, 
     bool ended;
     enum status st = ST_OK;
 
-    if (passing_are_few || !tells_best(ranked, items)) {
+    if (passing_are_few || !tells_best(ranked, items, (size_t)wanted)) {
         TRY(cursor_seek(cursor, 0));
         TRY(cursor_walk(cursor, 0, take_row, ranked, &ended));
         goto out;
     }
     for (size_t i = 0; i < ranked->best_count; i++)
-        TRY(take_best(ranked, &ranked->best[i], items, passing, (size_t)wanted));
+        if (ranked->best[i].part->is_text)
+            TRY(take_best(ranked, &ranked->best[i], items, passing, (size_t)wanted));
+        else
+            TRY(take_nearest(ranked, &ranked->best[i], items, passing, (size_t)wanted));
 out:
     return st;
 }
 
 enum status run_ranked(struct fill *fill, const struct ranking *ranking, struct query_source *items,
-                       bool passing_are_few)
+                       const struct ranked_by *by)
 {
-    struct ranked ranked = { .fill = fill, .ranking = ranking };
+    struct ranked ranked = { .fill = fill, .ranking = ranking, .by = by };
     enum status st;
 
     TRY(begin(&ranked));
-    TRY(find_best(&ranked, items, passing_are_few));
+    TRY(find_best(&ranked, items, by->passing_are_few));
     TRY(put_in_order(&ranked));
     fill->cursor->source = items;
     TRY(give_page(&ranked));

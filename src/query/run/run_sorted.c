@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "query/eval/builtin.h"
 #include "query/run/run_private.h"
 
 enum { SPARE_ROWS = 64, KEPT_ROWS_MAX = 100000, KEPT_BYTES_MAX = 8 * 1024 * 1024 };
@@ -30,6 +31,7 @@ struct sorted {
     struct entry *bound; /* nothing at or behind it is wanted */
     struct entry *next;  /* the row in the slots */
     struct hashes given; /* under DISTINCT: the rows of earlier pages */
+    struct near *near;   /* who is told of rows, and says which items are next; NULL: all are looked at */
 };
 
 static int sign_of(const struct select *select, size_t key)
@@ -49,12 +51,23 @@ static int compare_ties(const struct entry *a, const struct entry *b)
     return order ? order : compare_u64(a->index, b->index);
 }
 
+/* By one key. What has no distance is behind all that have one, whichever way the nearest come first. */
+static int turn(const struct select *select, size_t key, struct value a, struct value b, int order)
+{
+    const struct expr *expr = select->order[key].expr;
+    bool a_lacks = a.kind == JSON_UNDEFINED, b_lacks = b.kind == JSON_UNDEFINED;
+
+    if (a_lacks != b_lacks && expr->kind == EXPR_CALL && expr->builtin->flags & RANKS)
+        return a_lacks ? 1 : -1;
+    return sign_of(select, key) * order;
+}
+
 static int compare_keys(const struct entry *a, const struct entry *b)
 {
     int order = 0;
 
     for (size_t i = 0; order == 0 && i < a->select->order_count; i++)
-        order = sign_of(a->select, i) * value_compare(a->key[i], b->key[i]);
+        order = turn(a->select, i, a->key[i], b->key[i], value_compare(a->key[i], b->key[i]));
     return order;
 }
 
@@ -88,7 +101,7 @@ static bool is_before(const struct fill *fill, const struct position *at, const 
     int order = 0;
 
     for (size_t i = 0; order == 0 && i < at->key_count; i++)
-        order = sign_of(entry->select, i) * position_compare_key(at, i, entry->key[i]);
+        order = turn(entry->select, i, entry->key[i], at->key[i], position_compare_key(at, i, entry->key[i]));
     if (order == 0 && is_cut(at))
         return false;
     if (order == 0)
@@ -270,18 +283,36 @@ static void read_entry(const struct fill *fill, struct entry *entry)
         entry->hash = value_hash(eval->op, eval_plain(eval, rows_project(eval, select)));
 }
 
+/* Of a row that counts: one that is undefined is none. */
+static enum status tell_near(struct sorted *sorted, const struct entry *entry)
+{
+    bool defined = true;
+    enum status st = ST_OK;
+
+    if (entry->select->value)
+        TRY(fill_print(sorted->fill, &defined));
+    if (defined)
+        near_saw(sorted->near, entry->key[0]);
+out:
+    return st;
+}
+
 static enum status take_entry(struct sorted *sorted, struct entry *entry)
 {
     struct fill *fill = sorted->fill;
     bool repeated, defined;
-    enum status st;
+    enum status st = ST_OK;
 
     if (fill->resume && is_before(fill, fill->resume, entry))
         return ST_OK;
-    if (is_before_page(fill, entry))
-        return find_repeated(sorted, &sorted->given, entry, &repeated);
+    if (sorted->near)
+        TRY(tell_near(sorted, entry));
+    if (is_before_page(fill, entry)) {
+        st = find_repeated(sorted, &sorted->given, entry, &repeated);
+        goto out;
+    }
     if (is_behind_bound(sorted, entry))
-        return ST_OK;
+        goto out;
     TRY(fill_print(fill, &defined));
     if (!defined)
         goto out;
@@ -430,24 +461,61 @@ out:
     return st;
 }
 
+static void begin(struct sorted *sorted, struct fill *fill)
+{
+    uint64_t wanted = fill->at.take < fill->limits->rows ? fill->at.take : fill->limits->rows;
+
+    *sorted = (struct sorted){ .fill = fill, .bytes_max = fill->limits->bytes };
+    wanted = wanted + fill->at.skip;
+    sorted->rows_max = wanted < KEPT_ROWS_MAX ? (size_t)wanted : KEPT_ROWS_MAX;
+    for (int i = 0; i < 2; i++)
+        cursor_memory(fill->cursor, &sorted->memory[i]);
+    sorted->next = new_entry(fill);
+    sorted->given.memory = &fill->page->memory;
+}
+
+static void end(struct sorted *sorted)
+{
+    for (int i = 0; i < 2; i++)
+        arena_free(&sorted->memory[i]);
+}
+
 enum status run_sorted(struct fill *fill)
 {
-    struct sorted sorted = { .fill = fill, .bytes_max = fill->limits->bytes };
-    uint64_t wanted = fill->at.take < fill->limits->rows ? fill->at.take : fill->limits->rows;
+    struct sorted sorted;
     bool ended;
     enum status st;
 
-    wanted = wanted + fill->at.skip;
-    sorted.rows_max = wanted < KEPT_ROWS_MAX ? (size_t)wanted : KEPT_ROWS_MAX;
-    for (int i = 0; i < 2; i++)
-        cursor_memory(fill->cursor, &sorted.memory[i]);
-    sorted.next = new_entry(fill);
-    sorted.given.memory = &fill->page->memory;
+    begin(&sorted, fill);
     TRY(recall_keys(&sorted));
     TRY(cursor_walk(fill->cursor, 0, take_row, &sorted, &ended));
     TRY(give_all(&sorted));
 out:
-    for (int i = 0; i < 2; i++)
-        arena_free(&sorted.memory[i]);
+    end(&sorted);
+    return st;
+}
+
+enum status run_nearest(struct fill *fill, struct near *near, bool *unfinished)
+{
+    struct sorted sorted;
+    const uint64_t *number;
+    size_t count;
+    bool ended;
+    enum status st;
+
+    begin(&sorted, fill);
+    sorted.near = near;
+    for (;;) {
+        TRY(near_next(near, &number, &count));
+        if (count == 0)
+            break;
+        TRY(cursor_pick(fill->cursor, number, count));
+        TRY(cursor_walk(fill->cursor, 0, take_row, &sorted, &ended));
+    }
+    *unfinished = !near_suffices(near);
+    if (!*unfinished)
+        TRY(give_all(&sorted));
+out:
+    end(&sorted);
     return st;
 }

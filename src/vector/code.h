@@ -1,0 +1,35 @@
+/*
+ * src/vector/code.h - a vector as bytes: x is about scale * code, and how much about is known.
+ *     x . y  =  scale_x scale_y (code_x . code_y)  +-  |x| |y| (error_y + error_x (1 + error_y))
+ * Cosine and the square of the distance follow from that and from the lengths. A score is the greater the nearer: the
+ * cosine, the product, or the square of the distance with its sign turned.
+ *
+ * Promises
+ * 1. vector_score_most() is never less than the score that doubles give.      code_test.c
+ */
+#pragma once
+#include "vector/dot.h"
+
+enum vector_function { VECTOR_COSINE, VECTOR_DOT_PRODUCT, VECTOR_EUCLIDEAN };
+
+struct vector_measure {
+    float scale, length;
+    float error; /* |x - scale * code| / |x|; 0 of a vector of zeros */
+};
+
+/* Bytes of a code, with the zeros that fill it up. */
+size_t vector_code_bytes(size_t dimensions);
+
+/* False when it has no code: a number is not finite, or floats cannot hold what is measured. */
+bool vector_encode(const double *x, size_t dimensions, int8_t *code, struct vector_measure *measure);
+
+/* From the product of the codes. */
+float vector_score(enum vector_function function, const struct vector_measure *x,
+                   const struct vector_measure *query, int32_t dot);
+
+/* The most that it can be. */
+float vector_score_most(enum vector_function function, const struct vector_measure *x,
+                        const struct vector_measure *query, int32_t dot);
+
+/* What VectorDistance has given, as a score. */
+double vector_score_of(enum vector_function function, double distance);

@@ -1,0 +1,399 @@
+/*
+ * src/vector/graph.c - a graph over a column: each vector has edges to some that are near, so that a walk along them
+ * comes to the nearest. Vamana (Subramanya et al., 2019) over codes, built one vector after the other.
+ *
+ * One thread builds, with the column's lock for reading, while others walk. Edges are therefore atomic: a walk that meets
+ * a list while it changes sees some old ones and some new ones, and finds its way by either.
+ */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/heap.h"
+#include "vector/column_private.h"
+
+enum {
+    GRAPH_FROM = 20000, /* fewer are scanned */
+    BUILD_LIST = 100,   /* how many are kept on the way to a new vector's neighbours */
+    BUILD_STEP = 64,    /* vectors between two looks whether somebody waits */
+    ENTRIES = 64,       /* a walk begins at the nearest of so many */
+    SAMPLES = 100,      /* queries by which recall is measured, and how many they ask for */
+    SAMPLE_ROWS = 10,
+    SAMPLE_LIST = 50,
+    RECALL_PERCENT_MIN = 98,
+    LIST_FACTOR_MAX = 8,
+};
+
+/* Where less than that part may be candidates, codes are scanned. */
+static const double least_share = 0.1;
+
+/* ---- a walk ---- */
+
+/* The best that were met, best first, and which of them were left already. */
+struct walk {
+    const struct vector_column *column;
+    const int8_t *code;
+    const struct vector_measure *measure;
+    enum vector_function function;
+    uint8_t *marks;
+    struct met {
+        float score;
+        uint32_t at;
+        bool left;
+    } * met;
+    size_t count, list;
+    uint64_t codes;
+};
+
+static float score_at(struct walk *walk, uint32_t at)
+{
+    const struct vector_column *column = walk->column;
+    int32_t dot;
+
+    column->form->dots(walk->code, code_at(column, at), column->code_bytes, 1, &dot);
+    walk->codes++;
+    return vector_score(walk->function, measure_at(column, at), walk->measure, dot);
+}
+
+static bool mark(struct walk *walk, uint32_t at)
+{
+    uint8_t bit = (uint8_t)(1u << at % 8);
+    bool was = walk->marks[at / 8] & bit;
+
+    walk->marks[at / 8] |= bit;
+    return !was;
+}
+
+/* Where it belongs among the met, if it is good enough; its place, or `count` when it is not. */
+static size_t meet(struct walk *walk, uint32_t at, float score)
+{
+    size_t place = walk->count;
+
+    if (walk->count == walk->list && score <= walk->met[walk->count - 1].score)
+        return walk->count;
+    if (walk->count < walk->list)
+        walk->count++;
+    else
+        place--;
+    while (place > 0 && walk->met[place - 1].score < score) {
+        walk->met[place] = walk->met[place - 1];
+        place--;
+    }
+    walk->met[place] = (struct met){ score, at, false };
+    return place;
+}
+
+static void begin(struct walk *walk, size_t built)
+{
+    size_t apart = built / ENTRIES ? built / ENTRIES : 1;
+    uint32_t best = 0;
+    float score = -INFINITY;
+
+    for (size_t at = 0; at < built; at += apart) {
+        float its = score_at(walk, (uint32_t)at);
+
+        if (its > score) {
+            score = its;
+            best = (uint32_t)at;
+        }
+    }
+    mark(walk, best);
+    meet(walk, best, score);
+}
+
+/* Where edges lead that nobody has followed yet. Codes lie far apart, and are fetched before they are wanted. */
+static size_t follow(struct walk *walk, uint32_t at, size_t built, uint32_t to[EDGES_MAX])
+{
+    const struct vector_column *column = walk->column;
+    const struct vector_chunk *chunk = chunk_of(column, at);
+    const _Atomic uint32_t *edge = chunk->edge + (size_t)(at % CHUNK_VECTORS) * EDGES_MAX;
+    size_t edges = atomic_load_explicit(&chunk->edge_count[at % CHUNK_VECTORS], memory_order_relaxed);
+    size_t count = 0;
+
+    for (size_t i = 0; i < edges; i++) {
+        uint32_t next = atomic_load_explicit(&edge[i], memory_order_relaxed);
+
+        if (next >= built || !mark(walk, next))
+            continue;
+        __builtin_prefetch(code_at(column, next));
+        __builtin_prefetch(code_at(column, next) + VECTOR_LANE_BYTES);
+        to[count++] = next;
+    }
+    return count;
+}
+
+static void go(struct walk *walk, size_t built)
+{
+    uint32_t to[EDGES_MAX];
+
+    begin(walk, built);
+    for (size_t next = 0; next < walk->count;) {
+        size_t least = walk->count, count;
+
+        if (walk->met[next].left) {
+            next++;
+            continue;
+        }
+        walk->met[next].left = true;
+        count = follow(walk, walk->met[next].at, built, to);
+        for (size_t i = 0; i < count; i++) {
+            size_t place = meet(walk, to[i], score_at(walk, to[i]));
+
+            least = place < least ? place : least;
+        }
+        next = least <= next ? least : next + 1;
+    }
+}
+
+/* ---- building ---- */
+
+/* What the builder needs of memory. */
+struct builder {
+    struct walk walk;
+    struct met pruned[BUILD_LIST + 2 * EDGES_MAX];
+};
+
+/* Edges are made by distances, also of a product, whose order no graph follows. */
+static enum vector_function function_of(const struct vector_column *column)
+{
+    return column->key.function == VECTOR_COSINE ? VECTOR_COSINE : VECTOR_EUCLIDEAN;
+}
+
+static float score_between(const struct vector_column *column, uint32_t a, uint32_t b)
+{
+    int32_t dot;
+
+    column->form->dots(code_at(column, a), code_at(column, b), column->code_bytes, 1, &dot);
+    return vector_score(function_of(column), measure_at(column, a), measure_at(column, b), dot);
+}
+
+/* Keeps those that none of the better ones is nearer to. The list is best first. */
+static size_t prune(const struct vector_column *column, struct met *list, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count && kept < EDGES_MAX; i++) {
+        bool is_nearer = false;
+
+        for (size_t k = 0; k < kept && !is_nearer; k++)
+            is_nearer = score_between(column, list[k].at, list[i].at) >= list[i].score;
+        if (!is_nearer)
+            list[kept++] = list[i];
+    }
+    return kept;
+}
+
+static void put_edges(const struct vector_column *column, uint32_t at, const struct met *list, size_t count)
+{
+    struct vector_chunk *chunk = chunk_of(column, at);
+    _Atomic uint32_t *edge = chunk->edge + (size_t)(at % CHUNK_VECTORS) * EDGES_MAX;
+
+    assert(count <= EDGES_MAX);
+    for (size_t i = 0; i < count; i++)
+        atomic_store_explicit(&edge[i], list[i].at, memory_order_relaxed);
+    atomic_store_explicit(&chunk->edge_count[at % CHUNK_VECTORS], (unsigned char)count, memory_order_relaxed);
+}
+
+static int by_met(const void *a, const void *b)
+{
+    const struct met *x = a, *y = b;
+
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* An edge back: where there is no room, the list is pruned. */
+static void add_edge(struct builder *builder, uint32_t from, uint32_t to)
+{
+    const struct vector_column *column = builder->walk.column;
+    struct vector_chunk *chunk = chunk_of(column, from);
+    _Atomic uint32_t *edge = chunk->edge + (size_t)(from % CHUNK_VECTORS) * EDGES_MAX;
+    atomic_uchar *count = &chunk->edge_count[from % CHUNK_VECTORS];
+    size_t edges = atomic_load_explicit(count, memory_order_relaxed);
+    struct met *list = builder->pruned;
+
+    if (edges < EDGES_MAX) {
+        atomic_store_explicit(&edge[edges], to, memory_order_relaxed);
+        atomic_store_explicit(count, (unsigned char)(edges + 1), memory_order_relaxed);
+        return;
+    }
+    for (size_t i = 0; i < edges; i++) {
+        uint32_t at = atomic_load_explicit(&edge[i], memory_order_relaxed);
+
+        list[i] = (struct met){ .score = score_between(column, from, at), .at = at };
+    }
+    list[edges++] = (struct met){ .score = score_between(column, from, to), .at = to };
+    qsort(list, edges, sizeof(*list), by_met);
+    put_edges(column, from, list, prune(column, list, edges));
+}
+
+static void insert(struct builder *builder, uint32_t at)
+{
+    struct walk *walk = &builder->walk;
+    const struct vector_column *column = walk->column;
+    struct met kept[EDGES_MAX];
+    size_t count;
+
+    memset(walk->marks, 0, at / 8 + 1);
+    walk->count = 0;
+    walk->code = code_at(column, at);
+    walk->measure = measure_at(column, at);
+    if (at)
+        go(walk, at);
+    count = prune(column, walk->met, walk->count);
+    memcpy(kept, walk->met, count * sizeof(*kept));
+    put_edges(column, at, kept, count);
+    for (size_t i = 0; i < count; i++)
+        add_edge(builder, kept[i].at, at);
+}
+
+static void build_some(struct vector_column *column, size_t from, size_t to)
+{
+    struct builder builder = { .walk = {
+                                   .column = column, .function = function_of(column), .list = BUILD_LIST } };
+    struct met met[BUILD_LIST];
+
+    builder.walk.met = met;
+    builder.walk.marks = heap_allocate(vector_column_mark_bytes(column));
+    for (size_t at = from; at < to; at++) {
+        insert(&builder, (uint32_t)at);
+        atomic_store_explicit(&column->built, at + 1, memory_order_release);
+    }
+    free(builder.walk.marks);
+}
+
+/* ---- how much is found ---- */
+
+static const struct vector_span everything = { 0, UINT64_MAX };
+
+/* How many of the scan's best the walk has found. */
+static size_t compare_sample(const struct vector_column *column, uint32_t at, uint8_t *marks)
+{
+    struct vector_candidate scanned[SAMPLE_ROWS], walked[SAMPLE_ROWS];
+    struct vector_search scan = { .code = code_at(column, at),
+                                  .measure = *measure_at(column, at),
+                                  .function = column->key.function,
+                                  .span = &everything,
+                                  .span_count = 1,
+                                  .found = scanned,
+                                  .wanted = SAMPLE_ROWS };
+    struct vector_search walk = scan;
+    size_t found = 0;
+
+    walk.found = walked;
+    walk.marks = marks;
+    vector_column_scan(column, &scan);
+    if (!vector_column_walk(column, &walk, SAMPLE_LIST))
+        return 0;
+    for (size_t i = 0; i < scan.count; i++)
+        for (size_t k = 0; k < walk.count; k++)
+            found += scan.found[i].at == walk.found[k].at;
+    return scan.count < SAMPLE_ROWS ? SAMPLE_ROWS : found;
+}
+
+/* Where too little is found the list is made longer; if even the longest does not do, the column is scanned. */
+static void judge_recall(struct vector_column *column)
+{
+    unsigned factor = atomic_load(&column->list_factor);
+    size_t asked = column->samples * SAMPLE_ROWS;
+
+    atomic_store(&column->recall, (unsigned)(100 * column->samples_found / asked));
+    if (100 * column->samples_found >= RECALL_PERCENT_MIN * asked)
+        atomic_store(&column->measured, column->count);
+    else if (factor < LIST_FACTOR_MAX)
+        atomic_store(&column->list_factor, 2 * factor);
+    else
+        atomic_store(&column->is_lost, true);
+    column->samples = column->samples_found = 0;
+}
+
+static void measure_recall(struct vector_column *column, uint64_t random)
+{
+    uint8_t *marks = heap_allocate(vector_column_mark_bytes(column));
+
+    column->samples_found += compare_sample(column, (uint32_t)(random % column->count), marks);
+    free(marks);
+    if (++column->samples == SAMPLES)
+        judge_recall(column);
+}
+
+bool column_wants_building(const struct vector_column *column)
+{
+    size_t placed = atomic_load(&column->placed), measured = atomic_load(&column->measured);
+
+    if (!column->key.wants_graph || placed < GRAPH_FROM || atomic_load(&column->is_lost))
+        return false;
+    return atomic_load(&column->built) < placed || placed >= measured + measured / 10; /* much is new */
+}
+
+bool vector_column_build(struct vector_column *column, uint64_t random)
+{
+    size_t built = atomic_load(&column->built);
+
+    if (!column_wants_building(column))
+        return false;
+    if (built < column->count)
+        build_some(column, built, built + BUILD_STEP < column->count ? built + BUILD_STEP : column->count);
+    else
+        measure_recall(column, random);
+    return true;
+}
+
+/* ---- for queries ---- */
+
+size_t vector_column_mark_bytes(const struct vector_column *column)
+{
+    return column->count / 8 + 1;
+}
+
+/* Which part of the places may be candidates, about. */
+static double share_of(const struct vector_column *column, const struct vector_search *search)
+{
+    size_t places = 0;
+    double share;
+
+    for (size_t i = 0; i < search->span_count; i++)
+        places += column_lower(column, search->span[i].to) - column_lower(column, search->span[i].from);
+    share = (double)places / (double)(column->sorted_count + 1);
+    if (search->among && (double)search->among_count < share * (double)column->count)
+        share = (double)search->among_count / (double)column->count;
+    return share;
+}
+
+static bool walks(const struct vector_column *column, const struct vector_search *search, size_t built)
+{
+    return built >= GRAPH_FROM && built >= column->count / 2 && !atomic_load(&column->is_lost) &&
+           !search->by_most && search->function == column->key.function;
+}
+
+bool vector_column_walk(const struct vector_column *column, struct vector_search *search, size_t list)
+{
+    size_t built = atomic_load_explicit(&column->built, memory_order_acquire);
+    struct walk walk = { .column = column,
+                         .code = search->code,
+                         .measure = &search->measure,
+                         .function = search->function,
+                         .marks = search->marks };
+    double share = share_of(column, search);
+
+    if (!walks(column, search, built) || share < least_share)
+        return false;
+    walk.list = (size_t)((double)(list * atomic_load(&column->list_factor)) / share);
+    walk.met = malloc(walk.list * sizeof(*walk.met));
+    if (!walk.met)
+        return false;
+    memset(search->marks, 0, vector_column_mark_bytes(column));
+    search->count = 0;
+    go(&walk, built);
+    for (size_t i = 0; i < walk.count; i++)
+        if (search_wants(column, search, walk.met[i].at))
+            search_offer(search, (struct vector_candidate){ walk.met[i].score, walk.met[i].at,
+                                                            number_at(column, walk.met[i].at) });
+    search->codes += walk.codes;
+    free(walk.met);
+    search_range(column, search, built, column->count);
+    search_sort(search);
+    return true;
+}

@@ -1,0 +1,311 @@
+/*
+ * tools/bench/vector.c - the nearest of many vectors: by scan of items, by codes, by a graph; and how many of the
+ * scan's they find.
+ *     bench-vector [vectors] [dimensions] [queries] [directory]
+ * Vectors are of unit length, in a hundred clusters ("clustered"), or made of 24 latent dimensions each ("spread").
+ * Without a directory the store is in memory. A query is compiled and run as a request's is, but for HTTP; one thread
+ * does everything, and queries a second are those of its CPU.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "catalog/catalog.h"
+#include "catalog/definition.h"
+#include "partition/key.h"
+#include "query/query.h"
+#include "source/items.h"
+#include "store/store.h"
+#include "vector/columns.h"
+
+enum { CLUSTERS = 100, LATENT = 24, DIMENSIONS_MAX = 4096, ROWS = 10 };
+
+struct bench {
+    struct op op;
+    struct store *store;
+    struct catalog *catalog;
+    struct locks *locks;
+    struct database *database;
+    struct container *container;
+    size_t vectors, dimensions, queries;
+    bool spread;
+    uint64_t random;
+    double *center; /* of clusters, or what latent dimensions mean */
+    char (*truth)[ROWS][24];
+};
+
+static void check(struct bench *bench, enum status st, const char *what)
+{
+    if (st == ST_OK)
+        return;
+    fprintf(stderr, "bench-vector: %s: %s\n", what, bench->op.error ? bench->op.error : "failed");
+    exit(1);
+}
+
+static double cpu_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void next_op(struct bench *bench)
+{
+    op_begin(&bench->op, 600 * 1000);
+    bench->op.may_block = true;
+}
+
+/* ---- vectors ---- */
+
+static double uniform(struct bench *bench)
+{
+    bench->random = bench->random * 6364136223846793005u + 1442695040888963407u;
+    return ((double)(bench->random >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(struct bench *bench)
+{
+    double a = uniform(bench), b = uniform(bench);
+
+    return sqrt(-2 * log(a)) * cos(6.283185307179586 * b);
+}
+
+static void make_vector(struct bench *bench, double *x)
+{
+    double weight[LATENT], square = 0;
+    size_t cluster = (size_t)(uniform(bench) * CLUSTERS);
+
+    for (size_t k = 0; k < LATENT; k++)
+        weight[k] = normal(bench);
+    for (size_t i = 0; i < bench->dimensions; i++) {
+        x[i] = normal(bench) * (bench->spread ? 0.5 : 0.4);
+        for (size_t k = 0; bench->spread && k < LATENT; k++)
+            x[i] += weight[k] * bench->center[k * bench->dimensions + i];
+        if (!bench->spread)
+            x[i] += bench->center[cluster * bench->dimensions + i];
+        square += x[i] * x[i];
+    }
+    for (size_t i = 0; i < bench->dimensions; i++)
+        x[i] /= sqrt(square);
+}
+
+static void print_vector(struct buf *text, const double *x, size_t dimensions)
+{
+    buf_byte(text, '[');
+    for (size_t i = 0; i < dimensions; i++)
+        buf_printf(text, "%s%.6f", i ? "," : "", x[i]);
+    buf_byte(text, ']');
+}
+
+/* ---- items ---- */
+
+static void open_all(struct bench *bench, const char *directory)
+{
+    struct store_options options = { .kind = directory ? STORE_ROCKSDB : STORE_MEMORY,
+                                     .directory = directory,
+                                     .cache_bytes = directory ? 512 << 20 : 0,
+                                     .threads = directory != NULL,
+                                     .entries = directory ? ENTRIES_PACKED : ENTRIES_PLAIN };
+
+    op_init(&bench->op, env_system(), OP_MEMORY_BYTES_MAX);
+    next_op(bench);
+    check(bench, store_open(&bench->op, &options, &bench->store), "store_open");
+    check(bench, catalog_open(&bench->op, bench->store, &bench->catalog), "catalog_open");
+    bench->locks = locks_open();
+    check(bench, catalog_create_database(&bench->op, bench->catalog, slice_of("db"), &bench->database),
+          "database");
+}
+
+static void close_all(struct bench *bench)
+{
+    next_op(bench);
+    database_release(bench->database);
+    catalog_close(bench->catalog);
+    locks_close(bench->locks);
+    store_close(bench->store);
+    op_free(&bench->op);
+}
+
+static void make_container(struct bench *bench, const char *name, const char *type)
+{
+    struct json body, definition;
+    struct buf text;
+
+    next_op(bench);
+    buf_init(&text, &bench->op.arena);
+    buf_printf(
+        &text,
+        "{\"id\":\"%s\",\"partitionKey\":{\"paths\":[\"/pk\"],\"kind\":\"Hash\",\"version\":2},"
+        "\"vectorEmbeddingPolicy\":{\"vectorEmbeddings\":[{\"path\":\"/v\",\"dataType\":\"float32\","
+        "\"dimensions\":%zu,\"distanceFunction\":\"cosine\"}]},\"indexingPolicy\":{\"includedPaths\":"
+        "[{\"path\":\"/n/?\"}],\"excludedPaths\":[{\"path\":\"/*\"}],\"vectorIndexes\":[{\"path\":\"/v\","
+        "\"type\":\"%s\"}]}}",
+        name, bench->dimensions, type);
+    check(bench, json_parse(&bench->op, buf_as_slice(&text), &body), "definition");
+    check(bench, container_define(&bench->op, body, (struct define_options){ 0 }, &definition), "define");
+    check(bench,
+          catalog_create_container(&bench->op, bench->catalog, bench->database, definition, 1,
+                                   &bench->container),
+          "container");
+}
+
+static void create_item(struct bench *bench, size_t i)
+{
+    static double x[DIMENSIONS_MAX];
+    struct partition_txn *txn = NULL;
+    struct commit_stamp stamp;
+    struct placed_key key;
+    struct record record;
+    struct json item;
+    struct buf text;
+
+    next_op(bench);
+    make_vector(bench, x);
+    buf_init(&text, &bench->op.arena);
+    buf_printf(&text, "{\"id\":\"%zu\",\"pk\":\"p%zu\",\"n\":%zu,\"v\":", i, i % 1000, i * 7919 % 1000);
+    print_vector(&text, x, bench->dimensions);
+    buf_byte(&text, '}');
+    check(bench, json_parse(&bench->op, buf_as_slice(&text), &item), "item");
+    partition_key_extract(bench->container, item, &key.values);
+    partition_key_place(bench->container, &key);
+    check(bench,
+          partition_begin(&bench->op, bench->locks, bench->container, &key, json_string(json_get(item, "id")),
+                          &txn),
+          "begin");
+    check(bench, partition_create(&bench->op, txn, item, &record), "create");
+    check(bench, partition_commit(&bench->op, &txn, &stamp), "commit");
+}
+
+/* ---- queries ---- */
+
+static size_t ask(struct bench *bench, size_t query_number, const char *text, enum query_way way, double *s)
+{
+    struct query_limits limits = { .rows = 1000, .bytes = PAGE_BYTES_MAX };
+    struct json definition = bench->container->definition, parameters;
+    struct query_options options = { .vectors = json_get(definition, "vectorEmbeddingPolicy"),
+                                     .indexing = json_get(definition, "indexingPolicy"),
+                                     .way = way };
+    struct partition_scope all = { 0 };
+    struct item_source *items = NULL;
+    struct query_page page;
+    struct query *query;
+    struct buf given;
+    static double x[DIMENSIONS_MAX];
+    size_t hits = 0;
+
+    next_op(bench);
+    bench->random = 77 + query_number;
+    make_vector(bench, x);
+    buf_init(&given, &bench->op.arena);
+    buf_text(&given, "[{\"name\":\"@v\",\"value\":");
+    print_vector(&given, x, bench->dimensions);
+    buf_text(&given, "}]");
+    *s -= cpu_s();
+    check(bench, json_parse(&bench->op, buf_as_slice(&given), &parameters), "parameters");
+    check(bench, query_compile(&bench->op, slice_of(text), parameters, &options, &query), text);
+    check(bench, item_source_open(&bench->op, bench->container, &all, &items), "source");
+    check(bench, query_run(&bench->op, query, item_source_rows(items), slice_of(""), &limits, &page), text);
+    item_source_close(items);
+    *s += cpu_s();
+    for (size_t i = 0; i < page.count && i < ROWS; i++) {
+        char *row = bench->truth[query_number][i];
+
+        if (way == QUERY_BY_SCAN)
+            snprintf(row, sizeof(bench->truth[0][0]), "%.*s", SLICE_ARGS(page.row[i]));
+        for (size_t k = 0; k < page.count; k++)
+            hits += slice_is(page.row[k], row);
+    }
+    query_page_free(&page);
+    return hits;
+}
+
+static void measure(struct bench *bench, const char *what, const char *text, enum query_way way,
+                    size_t queries)
+{
+    double s = 0;
+    size_t hits = 0;
+
+    for (size_t i = 0; i < queries; i++)
+        hits += ask(bench, i, text, way, &s);
+    printf("  %-34s %8.0f queries/s of CPU   %8.3f ms   recall@10 %.4f\n", what, (double)queries / s,
+           1e3 * s / (double)queries, (double)hits / (double)(queries * ROWS));
+    fflush(stdout);
+}
+
+static void wait_for_graph(struct bench *bench)
+{
+    struct vector_columns_stats stats;
+
+    do {
+        usleep(100000);
+        vector_columns_stats(&stats);
+    } while (stats.graph_vectors < bench->vectors);
+    sleep(1); /* it is measured, too */
+    vector_columns_stats(&stats);
+    printf("  codes and graph %.1f MB, recall as measured by itself %llu%%\n", 1e-6 * (double)stats.bytes,
+           (unsigned long long)stats.recall_percent);
+}
+
+static void bench_set(struct bench *bench, const char *name, const char *type)
+{
+    static const char *const text = "SELECT TOP 10 VALUE c.id FROM c ORDER BY VectorDistance(c.v, @v)";
+    static const char *const half =
+        "SELECT TOP 10 VALUE c.id FROM c WHERE c.n < 500 ORDER BY VectorDistance(c.v, @v)";
+    static const char *const hundredth =
+        "SELECT TOP 10 VALUE c.id FROM c WHERE c.n < 10 ORDER BY VectorDistance(c.v, @v)";
+    double s = 0, began;
+    size_t few = bench->queries < 20 ? bench->queries : 20;
+
+    make_container(bench, name, type);
+    began = cpu_s();
+    bench->random = 1;
+    for (size_t i = 0; i < CLUSTERS * bench->dimensions; i++)
+        bench->center[i] = normal(bench);
+    for (size_t i = 0; i < bench->vectors; i++)
+        create_item(bench, i);
+    printf("%s, %s: %zu x %zu (written in %.1f s)\n", name, type, bench->vectors, bench->dimensions,
+           cpu_s() - began);
+    measure(bench, "scan of items", text, QUERY_BY_SCAN, few);
+    ask(bench, 0, text, QUERY_BY_COST, &s);
+    printf("  the first query, which makes the codes: %.0f ms\n", 1e3 * s);
+    measure(bench, "codes", text, QUERY_BY_COST, few);
+    if (slice_is(slice_of(type), "diskANN"))
+        wait_for_graph(bench);
+    for (size_t i = 0; i < bench->queries; i++)
+        ask(bench, i, text, QUERY_BY_SCAN, &s);
+    measure(bench, type, text, QUERY_BY_COST, bench->queries);
+    for (size_t i = 0; i < few; i++)
+        ask(bench, i, half, QUERY_BY_SCAN, &s);
+    measure(bench, "half pass a filter", half, QUERY_BY_COST, few);
+    for (size_t i = 0; i < few; i++)
+        ask(bench, i, hundredth, QUERY_BY_SCAN, &s);
+    measure(bench, "one in a hundred passes", hundredth, QUERY_BY_COST, few);
+    container_release(bench->container);
+}
+
+int main(int count, char **argument)
+{
+    struct bench bench = { .vectors = count > 1 ? strtoul(argument[1], NULL, 10) : 100000,
+                           .dimensions = count > 2 ? strtoul(argument[2], NULL, 10) : 128,
+                           .queries = count > 3 ? strtoul(argument[3], NULL, 10) : 200 };
+
+    if (bench.dimensions == 0 || bench.dimensions > DIMENSIONS_MAX)
+        return 1;
+    bench.center = calloc(CLUSTERS * bench.dimensions, sizeof(*bench.center));
+    bench.truth = calloc(bench.queries, sizeof(*bench.truth));
+    if (!bench.center || !bench.truth)
+        return 1;
+    open_all(&bench, count > 4 ? argument[4] : NULL);
+    bench_set(&bench, "clustered", "quantizedFlat");
+    bench_set(&bench, "clustered-graph", "diskANN");
+    bench.spread = true;
+    bench_set(&bench, "spread", "diskANN");
+    close_all(&bench);
+    free(bench.center);
+    free(bench.truth);
+    return 0;
+}
