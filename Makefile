@@ -4,7 +4,7 @@
 BUILD  := build
 CMAKE  := cmake -G Ninja -DCMAKE_C_COMPILER=gcc
 NINJA  := ninja --quiet
-ARM64  := -DCMAKE_TOOLCHAIN_FILE=tools/arm64.cmake -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O2 -DORRERY_ROCKSDB=OFF
+ARM64  := -DCMAKE_TOOLCHAIN_FILE=tools/arm64.cmake -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O2 -DORRERY_ROCKSDB=OFF -DORRERY_POSTGRES=OFF
 T      ?=
 PREFIX ?= /usr/local
 GROUPS := build test check bench arm64 packages

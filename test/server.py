@@ -15,6 +15,13 @@ KEY = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsE
 READY = re.compile(r"listening on (http://\S+)(?: and (https://\S+))?")
 
 
+def new_schema():
+    """For --store: a schema of its own in the PostgreSQL that test/postgres/with has started."""
+    where, name = os.environ["ORRERY_TEST_POSTGRES"], "served_" + os.urandom(6).hex()
+    subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", where, "-c", "CREATE SCHEMA " + name], check=True)
+    return where + "&options=-csearch_path%3D" + name
+
+
 class Server:
     """A server on a free port of 127.0.0.1, with a directory of its own that ends with it."""
 
@@ -26,6 +33,8 @@ class Server:
         self.command = [self.program, "serve", "--listen", "127.0.0.1:0", "--data", self.data]
         if store == "memory":
             self.command += ["--store", "memory"]
+        elif store == "postgres":
+            self.command += ["--store", new_schema()]
         self.command += options
         self.process = None
         self.http = self.https = self.certificate = None

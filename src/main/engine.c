@@ -14,12 +14,12 @@
 
 static enum status open_directory(struct op *op, struct engine *engine)
 {
-    engine->has_directory = strcmp(engine->settings->store, "memory") != 0;
+    engine->has_directory = settings_has_directory(engine->settings);
     return engine->has_directory ? directory_open(op, engine->settings->data, false, &engine->directory)
                                  : ST_OK;
 }
 
-/* A store in memory has no caches. What it keeps there is the data itself, and is not on the account. */
+/* A store without a directory has no caches. What it keeps there is the data itself, and is not on the account. */
 static void open_account(struct engine *engine)
 {
     const struct settings *settings = engine->settings;

@@ -19,9 +19,7 @@ static void find_listener(const struct settings *settings, char address[DIRECTOR
 /* A server that has a directory has written down there where it listens. */
 static void find_address(struct op *op, const struct settings *settings, char address[DIRECTORY_ADDRESS_SIZE])
 {
-    bool in_memory = strcmp(settings->store, "memory") == 0;
-
-    if (in_memory || !directory_is_held(op, settings->data, address) || !address[0])
+    if (!settings_has_directory(settings) || !directory_is_held(op, settings->data, address) || !address[0])
         find_listener(settings, address);
 }
 

@@ -9,9 +9,12 @@
 static enum status open_store(struct op *op, const struct opened_with *with, struct store **store)
 {
     const struct settings *settings = with->settings;
+    bool is_remote = !with->folder && settings_in_postgres(settings);
     struct store_options options = {
-        .kind = with->folder ? STORE_ROCKSDB : STORE_MEMORY,
-        .directory = with->folder,
+        .kind = with->folder ? STORE_ROCKSDB
+                : is_remote  ? STORE_POSTGRES
+                             : STORE_MEMORY,
+        .directory = is_remote ? settings->store : with->folder,
         .sync = strcmp(settings->durability, "sync") == 0,
         .cache_bytes = with->folder ? (size_t)settings->cache_mb << 20 : 0,
         .threads = true,

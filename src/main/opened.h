@@ -26,7 +26,7 @@ struct opened {
 struct opened_with {
     const struct settings *settings;
     struct account *account;
-    const char *folder; /* of the store; NULL: it is in memory */
+    const char *folder; /* of the store; NULL: it is in memory, or where the settings say */
 };
 
 /* After a failure nothing is open. */

@@ -73,12 +73,12 @@ static void announce(const struct server *server)
     emulator_announce(listener_address(server->listener, 0));
 }
 
-/* A store in memory has no directory, and leaves nothing anyway. */
+/* A store in memory leaves nothing anyway, and one in PostgreSQL has no directory. */
 static enum status make_directory(struct op *op, struct server *server, struct settings *settings)
 {
     enum status st = ST_OK;
 
-    if (!settings->ephemeral || strcmp(settings->store, "memory") == 0)
+    if (!settings->ephemeral || !settings_has_directory(settings))
         goto out;
     TRY(ephemeral_make(op, &server->ephemeral));
     settings->data = server->ephemeral;

@@ -30,7 +30,7 @@ static const struct flag flags[] = {
     { "listen", LIST, AT(listen), "ADDR:PORT", "where to listen; repeatable; port 0 picks one (localhost:8081)" },
     { "port", PORT, AT(port), "N", "the port on localhost, instead of --listen; 0 picks one (8081)" },
     { "write-endpoint", TEXT, AT(write_endpoint), "FILE", "write where it listens into FILE once it serves, and remove the file at the end" },
-    { "store", TEXT, AT(store), "rocksdb|memory", "what keeps the data; memory forgets it at the end (rocksdb)" },
+    { "store", TEXT, AT(store), "rocksdb|memory|postgresql://...", "what keeps the data: this directory; nothing, beyond the end; a PostgreSQL, as libpq has it (rocksdb)" },
     { "durability", TEXT, AT(durability), "sync|async", "async acknowledges writes before they are safe from power loss (sync)" },
     { "memory", NUMBER, AT(memory_mb), "MB", "what the server may have; beyond it clients are asked to come back (half of the machine's)" },
     { "cache-mb", NUMBER, AT(cache_mb), "N", "of that, the store's cache; the index has up to half as much again for what is new, and as much for filters (a sixteenth, 256 at most)" },
@@ -205,6 +205,22 @@ static bool is_choice(const char *name, const char *value)
     return fail("not a value for --", name);
 }
 
+bool settings_in_postgres(const struct settings *settings)
+{
+    return strncmp(settings->store, "postgresql://", 13) == 0 ||
+           strncmp(settings->store, "postgres://", 11) == 0;
+}
+
+bool settings_has_directory(const struct settings *settings)
+{
+    return strcmp(settings->store, "rocksdb") == 0;
+}
+
+static bool is_store(const struct settings *settings)
+{
+    return settings_in_postgres(settings) || is_choice("store", settings->store);
+}
+
 /* http or https, a host, a port or none. It goes into JSON as it stands. */
 static bool is_endpoint(const char *url)
 {
@@ -281,7 +297,7 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
     if (!settings->tls_cert != !settings->tls_key)
         return fail("--tls-cert and --tls-key go together", "");
     if (settings->tls_only > 0 &&
-        (settings->no_tls || (strcmp(settings->store, "memory") == 0 && !settings->tls_cert)))
+        (settings->no_tls || (!settings_has_directory(settings) && !settings->tls_cert)))
         return fail("there is no https, so there would be nothing: --", "tls-only");
     if (settings->script_children > SCRIPT_CHILDREN_MAX)
         return fail("more than there are threads for (16): --", "script-children");
@@ -289,7 +305,7 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
         settings->log = "info";
         settings->log_format = "json";
     }
-    return is_choice("log-format", settings->log_format) && is_choice("store", settings->store) &&
+    return is_choice("log-format", settings->log_format) && is_store(settings) &&
            is_choice("durability", settings->durability) && is_choice("log", settings->log) &&
            is_choice("consistency", settings->consistency) &&
            (!settings->public_endpoint || is_endpoint(settings->public_endpoint));

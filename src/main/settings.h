@@ -43,6 +43,10 @@ bool settings_knows(const char *name, size_t size, bool *takes_value);
 /* The flags, one a line, with their defaults. */
 void settings_print_help(void);
 
+/* Whether the data is in a PostgreSQL, and whether it is in a directory of this machine. */
+bool settings_in_postgres(const struct settings *settings);
+bool settings_has_directory(const struct settings *settings);
+
 /* Whether plain http is refused: as told, or else where it listens beyond loopback. */
 bool settings_tls_only(const struct settings *settings);
 

@@ -7,11 +7,20 @@
 #include "store/batch_private.h"
 #include "store/store_private.h"
 
+#ifndef ORRERY_POSTGRES
+enum status postgres_open(struct op *op, const struct store_options *options, struct store **store)
+{
+    (void)options, (void)store;
+    return op_fail(op, ST_NOT_BUILT, "This build has no libpq: it cannot keep its data in PostgreSQL.");
+}
+#endif
+
 /* A new kind of store is a row here, and one in test/store/fixture.c. */
 static enum status (*const open_kind[])(struct op *op, const struct store_options *options,
                                         struct store **store) = {
     [STORE_MEMORY] = local_open,
     [STORE_ROCKSDB] = local_open,
+    [STORE_POSTGRES] = postgres_open,
 };
 
 enum status store_open(struct op *op, const struct store_options *options, struct store **store)

@@ -1,8 +1,8 @@
 /*
  * src/store/store.h - an ordered map from (bucket, bytes) to bytes, changed by whole batches.
  * There are kinds of store. The local one (local.c) has its data to itself: buckets in this process's memory, one
- * committer, and a backend for the bytes, memory.c (tests, simulation) or rocksdb.c. A shared one would have its data
- * in another process, beside other writers. A call's paragraph "Shared" says what such a store may answer, and what a
+ * committer, and a backend for the bytes, memory.c (tests, simulation) or rocksdb.c. The one in PostgreSQL (postgres.c)
+ * has its data in another process. A shared one has it there beside other writers. A call's paragraph "Shared" says what such a store may answer, and what a
  * caller may rely on with either kind. The suite in test/store/ runs unchanged over each kind, and counts round
  * trips. Keys are those of keys/keys.h, which begin with their bucket. docs/internals/shared-stores.md has the whole
  * contract.
@@ -33,14 +33,14 @@ struct snapshot;
 
 struct packed_options;
 
-enum store_kind { STORE_MEMORY, STORE_ROCKSDB };
+enum store_kind { STORE_MEMORY, STORE_ROCKSDB, STORE_POSTGRES };
 
 /* How index entries (entries.h) are kept. None: batches should have none, and older versions wrote none. */
 enum entries_kept { ENTRIES_PLAIN, ENTRIES_PACKED, ENTRIES_NONE };
 
 struct store_options {
     enum store_kind kind;
-    const char *directory; /* made when missing; NULL for the memory store */
+    const char *directory; /* made when missing; NULL for the memory store; how to connect, for PostgreSQL */
     bool sync;             /* false: acknowledge before the sync, and lose the last moments in a power cut */
     size_t cache_bytes;    /* how much else is kept in memory follows it */
     bool read_only;        /* for orrery check: changes nothing on disk */

@@ -97,3 +97,4 @@ enum status store_check_may_write(struct op *op, const struct store *store);
 /* ---- the kinds: how each is opened ---- */
 
 enum status local_open(struct op *op, const struct store_options *options, struct store **store);
+enum status postgres_open(struct op *op, const struct store_options *options, struct store **store);

@@ -1,5 +1,6 @@
 /* test/store/fixture.c - the stores that the contract is tested on. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "fixture.h"
 #include "packed/packed.h"
@@ -25,7 +26,58 @@ static const struct maker {
     { "rocksdb-packed", STORE_ROCKSDB, true, false, AT_ONCE },
     { "rocksdb-packed-faulty", STORE_ROCKSDB, true, true, NOW_AND_THEN },
 #endif
+#ifdef ORRERY_POSTGRES
+    { "postgres", STORE_POSTGRES, true, false, 0 },
+#endif
 };
+
+/* ---- PostgreSQL: one server for the run (test/postgres/with), and a schema for each store ---- */
+
+#ifdef ORRERY_POSTGRES
+#include <libpq-fe.h>
+
+static void run_sql(const char *format, const char *schema)
+{
+    PGconn *connection = PQconnectdb(getenv("ORRERY_TEST_POSTGRES"));
+    char text[200];
+
+    snprintf(text, sizeof(text), format, schema);
+    PQclear(PQexec(connection, text));
+    if (PQstatus(connection) != CONNECTION_OK)
+        test_failed(__FILE__, __LINE__, PQerrorMessage(connection));
+    PQfinish(connection);
+}
+
+static void begin_schema(struct fixture *f)
+{
+    static unsigned made;
+
+    snprintf(f->schema, sizeof(f->schema), "test_%u_%u", (unsigned)getpid(), ++made);
+    run_sql("CREATE SCHEMA %s", f->schema);
+    snprintf(f->directory, sizeof(f->directory), "%s&options=-csearch_path%%3D%s",
+             getenv("ORRERY_TEST_POSTGRES"), f->schema);
+}
+
+static void end_schema(struct fixture *f)
+{
+    run_sql("SET client_min_messages = error; DROP SCHEMA %s CASCADE", f->schema);
+}
+#else
+static void begin_schema(struct fixture *f)
+{
+    (void)f;
+}
+
+static void end_schema(struct fixture *f)
+{
+    (void)f;
+}
+#endif
+
+static bool is_there(const struct maker *maker)
+{
+    return maker->kind != STORE_POSTGRES || getenv("ORRERY_TEST_POSTGRES");
+}
 
 static enum status open_over_faulty(struct fixture *f, const struct store_options *options)
 {
@@ -76,9 +128,12 @@ static void over_one(const struct maker *maker, void (*body)(struct fixture *f),
                          .durable = maker->durable,
                          .faulty = maker->faulty,
                          .threads = threads,
+                         .remote = maker->kind == STORE_POSTGRES,
                          .op = test_op() };
 
     snprintf(f.directory, sizeof(f.directory), "%s/%s", test_directory(), maker->name);
+    if (f.remote)
+        begin_schema(&f);
     op_begin(f.op, INT64_MAX / 2);
     f.op->may_block = true;
     if (open_store(&f, maker))
@@ -86,6 +141,8 @@ static void over_one(const struct maker *maker, void (*body)(struct fixture *f),
     else
         test_failed(__FILE__, __LINE__, f.op->error ? f.op->error : "the store cannot be opened");
     store_close(f.store);
+    if (f.remote)
+        end_schema(&f);
 }
 
 void over_each_store(void (*body)(struct fixture *f), bool threads, bool packed)
@@ -93,7 +150,8 @@ void over_each_store(void (*body)(struct fixture *f), bool threads, bool packed)
     const char *only = getenv("ORRERY_TEST_STORE");
 
     for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
-        if ((packed || !makers[i].delta_bytes) && (!only || strstr(makers[i].name, only)))
+        if (is_there(&makers[i]) && (packed || !makers[i].delta_bytes) &&
+            (!only || strstr(makers[i].name, only)))
             over_one(&makers[i], body, threads);
 }
 

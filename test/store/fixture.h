@@ -16,7 +16,8 @@ struct fixture {
     bool durable; /* what was written is there after fixture_reopen() */
     bool faulty;  /* `controls` have an effect */
     bool threads;
-    char directory[512];
+    bool remote; /* in another process: a loop thread is told to wait */
+    char directory[512], schema[64];
     struct faulty_controls controls;
     struct op *op;
     struct store *store;

@@ -218,7 +218,7 @@ CONTRACT(reads_count_their_round_trips_and_bytes)
     CHECK(work->round_trips == 2 && work->bytes_read == 21);
     CHECK(store_snapshot_head(f->op, taken, &head) == ST_OK);
     CHECK(store_snapshot_head(f->op, taken, &head) == ST_OK);
-    CHECK(work->round_trips == 3);
+    CHECK(work->round_trips == (f->remote ? 2 : 3)); /* there the head comes with the snapshot */
     store_release(taken);
 }
 
@@ -247,10 +247,17 @@ CONTRACT(what_is_larger_than_the_operation_may_hold_is_refused)
 CONTRACT(a_loop_thread_may_read_what_is_in_memory_and_never_commits)
 {
     struct commit_stamp stamp;
+    struct snapshot *taken = NULL;
+    struct slice value;
 
     CHECK(put(f, 1, "one", NULL) == ST_OK);
     f->op->may_block = false;
-    CHECK(slice_is(get(f, 1), "one"));
+    if (f->remote) {
+        CHECK(store_snapshot(f->op, f->bucket, &taken) == ST_WOULD_BLOCK && !taken);
+        CHECK(store_get_latest(f->op, f->bucket, key_of(f, 1), &value) == ST_WOULD_BLOCK);
+    } else {
+        CHECK(slice_is(get(f, 1), "one"));
+    }
     CHECK(store_commit(f->op, f->bucket, batch_putting(f, 1, "two"), &stamp) == ST_WOULD_BLOCK);
     f->op->may_block = true;
     CHECK(slice_is(get(f, 1), "one"));

@@ -1,0 +1,386 @@
+/* src/store/postgres_link.c - libpq: connections, statements in a pipeline, answers in binary form. */
+#include <assert.h>
+#include <errno.h>
+#include <libpq-fe.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/heap.h"
+#include "base/log.h"
+#include "keys/bytes.h"
+#include "store/postgres_link.h"
+
+/* How long a single answer may take. What takes longer is taken for a lost connection. */
+enum { ANSWER_MS_MAX = 30 * 1000, PARAMS_MAX = 260, ERROR_BYTES = 512 };
+
+/* What the server will answer next: one for each message that was sent. */
+enum expected { EXPECT_PREPARED, EXPECT_ANSWER, EXPECT_SYNC };
+
+struct expectation_of_link {
+    enum expected kind;
+    enum sql sql;
+};
+
+struct link {
+    PGconn *connection;
+    bool lost;
+    bool prepared[SQL_COUNT];
+    struct expectation_of_link *expected; /* those from `first` on are to come */
+    size_t first, count, capacity;
+    size_t left_syncs; /* so many round trips are passed over before the next answer is taken */
+    char state[6], error[ERROR_BYTES];
+};
+
+/* ---- a connection ---- */
+
+static void note_error(struct link *link, const char *state, const char *text)
+{
+    snprintf(link->state, sizeof(link->state), "%s", state ? state : "");
+    snprintf(link->error, sizeof(link->error), "%s", text && text[0] ? text : "no reason given");
+    link->error[strcspn(link->error, "\n")] = '\0';
+}
+
+static void note_lost(struct link *link)
+{
+    if (!link->lost)
+        note_error(link, "", PQerrorMessage(link->connection));
+    link->lost = true;
+}
+
+/* What the user's own text says goes before these. */
+static PGconn *connect_to(const char *where)
+{
+    static const char *const names[] = { "connect_timeout",
+                                         "target_session_attrs",
+                                         "keepalives_idle",
+                                         "keepalives_interval",
+                                         "keepalives_count",
+                                         "tcp_user_timeout",
+                                         "fallback_application_name",
+                                         "dbname",
+                                         NULL };
+    const char *const values[] = { "5", "read-write", "10", "5", "3", "20000", "orrery", where, NULL };
+
+    return PQconnectdbParams(names, values, 1);
+}
+
+/* A commit is acknowledged when it is durable, whatever the role's setting: a stronger one is kept. */
+static const char sync_setting[] =
+    "set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')"
+    " THEN 'on' ELSE current_setting('synchronous_commit') END, false)";
+
+static bool set_session(struct link *link, bool sync, int64_t idle_ms)
+{
+    char text[1024];
+    PGresult *result;
+    bool done;
+
+    snprintf(
+        text, sizeof(text),
+        "SELECT set_config('enable_bitmapscan', 'off', false), set_config('enable_seqscan', 'off', false),"
+        " set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),"
+        " set_config('lock_timeout', '20s', false), set_config('bytea_output', 'hex', false),"
+        " set_config('client_min_messages', 'error', false),"
+        " set_config('idle_in_transaction_session_timeout', '%lld', false), %s",
+        (long long)idle_ms, sync ? sync_setting : "set_config('synchronous_commit', 'off', false)");
+    result = PQexec(link->connection, text);
+    done = PQresultStatus(result) == PGRES_TUPLES_OK;
+    PQclear(result);
+    return done && PQsetnonblocking(link->connection, 1) == 0 && PQenterPipelineMode(link->connection) == 1;
+}
+
+struct link *link_open(const char *where, bool sync, int64_t idle_ms)
+{
+    struct link *link = heap_allocate(sizeof(*link));
+
+    link->connection = connect_to(where);
+    if (PQstatus(link->connection) == CONNECTION_OK && set_session(link, sync, idle_ms))
+        return link;
+    note_lost(link);
+    log_line(LOG_WARN, "store: no connection to the database: %s", link->error);
+    link_close(link);
+    return NULL;
+}
+
+void link_close(struct link *link)
+{
+    if (!link)
+        return;
+    PQfinish(link->connection);
+    free(link->expected);
+    free(link);
+}
+
+bool link_is_sound(const struct link *link)
+{
+    return !link->lost && PQstatus(link->connection) == CONNECTION_OK;
+}
+
+const char *link_state(const struct link *link)
+{
+    return link->state;
+}
+
+const char *link_error(const struct link *link)
+{
+    return link->error;
+}
+
+/* ---- sending ---- */
+
+static void expect(struct link *link, enum expected kind, enum sql sql)
+{
+    if (link->first == link->count)
+        link->first = link->count = 0;
+    heap_list_reserve(&link->expected, &link->capacity, link->count + 1, sizeof(*link->expected));
+    link->expected[link->count++] = (struct expectation_of_link){ kind, sql };
+}
+
+static bool prepare(struct link *link, enum sql sql)
+{
+    if (link->prepared[sql])
+        return true;
+    if (PQsendPrepare(link->connection, sql_name(sql), sql_text(sql), 0, NULL) != 1)
+        return false;
+    link->prepared[sql] = true;
+    expect(link, EXPECT_PREPARED, sql);
+    return true;
+}
+
+void link_send(struct link *link, enum sql sql, const struct sql_param *params, size_t count)
+{
+    const char *values[PARAMS_MAX];
+    int sizes[PARAMS_MAX], formats[PARAMS_MAX];
+
+    assert(count <= PARAMS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = params[i].data ? params[i].data : "";
+        sizes[i] = (int)params[i].size;
+        formats[i] = 1;
+    }
+    if (link->lost || !prepare(link, sql) ||
+        PQsendQueryPrepared(link->connection, sql_name(sql), (int)count, values, sizes, formats, 1) != 1)
+        note_lost(link);
+    expect(link, EXPECT_ANSWER, sql);
+}
+
+void link_sync(struct link *link)
+{
+    if (link->lost || PQpipelineSync(link->connection) != 1)
+        note_lost(link);
+    expect(link, EXPECT_SYNC, SQL_COUNT);
+}
+
+/* ---- waiting ---- */
+
+static bool wait_for_socket(struct link *link, bool also_to_write, int64_t deadline_ms)
+{
+    struct pollfd poll_for = { .fd = PQsocket(link->connection),
+                               .events = (short)(POLLIN | (also_to_write ? POLLOUT : 0)) };
+    int64_t left = deadline_ms - env_monotonic_ms(env_system());
+    int ready = left > 0 ? poll(&poll_for, 1, (int)left) : 0;
+
+    if (ready < 0 && errno == EINTR)
+        return true;
+    if (ready <= 0)
+        return false;
+    return !(poll_for.revents & (POLLIN | POLLERR | POLLHUP)) || PQconsumeInput(link->connection) == 1;
+}
+
+/* True when the next result can be had without waiting. */
+static bool pump(struct link *link)
+{
+    int64_t deadline_ms = env_monotonic_ms(env_system()) + ANSWER_MS_MAX;
+    int unsent = PQflush(link->connection);
+
+    while (unsent >= 0 && (unsent == 1 || PQisBusy(link->connection))) {
+        if (!wait_for_socket(link, unsent == 1, deadline_ms))
+            return false;
+        unsent = PQflush(link->connection);
+    }
+    return unsent >= 0;
+}
+
+/* NULL between the answers of two messages, as libpq has it. */
+static bool next_result(struct link *link, PGresult **result)
+{
+    *result = NULL;
+    if (link->lost || !pump(link)) {
+        note_lost(link);
+        return false;
+    }
+    *result = PQgetResult(link->connection);
+    return true;
+}
+
+static enum link_end judge(struct link *link, const PGresult *result)
+{
+    switch (PQresultStatus(result)) {
+    case PGRES_COMMAND_OK:
+    case PGRES_TUPLES_OK:
+    case PGRES_PIPELINE_SYNC:
+        return LINK_OK;
+    case PGRES_PIPELINE_ABORTED:
+        return LINK_SKIPPED;
+    default:
+        note_error(link, PQresultErrorField(result, PG_DIAG_SQLSTATE), PQresultErrorMessage(result));
+        if (PQstatus(link->connection) == CONNECTION_OK)
+            return LINK_REFUSED;
+        link->lost = true;
+        return LINK_LOST;
+    }
+}
+
+/* The answer to the next message, whichever it is. */
+static enum link_end take_next(struct link *link, PGresult **result)
+{
+    struct expectation_of_link next = link->expected[link->first];
+    PGresult *behind = NULL;
+    enum link_end end;
+
+    assert(link->first < link->count);
+    link->first++;
+    if (!next_result(link, result))
+        return LINK_LOST;
+    if (!*result) {
+        note_lost(link); /* the server and we no longer agree on what was asked */
+        return LINK_LOST;
+    }
+    end = judge(link, *result);
+    if (next.kind == EXPECT_PREPARED && end != LINK_OK)
+        link->prepared[next.sql] = false;
+    if (next.kind != EXPECT_SYNC && (!next_result(link, &behind) || behind)) {
+        PQclear(behind);
+        note_lost(link);
+        return LINK_LOST;
+    }
+    return end;
+}
+
+/* What nobody waited for. */
+static void pass_over_left(struct link *link)
+{
+    while (link->left_syncs > 0) {
+        bool is_sync = link->expected[link->first].kind == EXPECT_SYNC;
+        PGresult *result = NULL;
+
+        if (take_next(link, &result) == LINK_LOST)
+            link->lost = true;
+        PQclear(result);
+        link->left_syncs -= is_sync;
+    }
+}
+
+enum link_end link_take(struct link *link, struct answer **answer)
+{
+    enum link_end prepared = LINK_OK, end;
+    PGresult *result = NULL;
+
+    pass_over_left(link);
+    if (answer)
+        *answer = NULL;
+    if (link->expected[link->first].kind == EXPECT_PREPARED) {
+        prepared = take_next(link, &result);
+        PQclear(result);
+        result = NULL;
+    }
+    assert(link->expected[link->first].kind == EXPECT_ANSWER);
+    end = take_next(link, &result);
+    if (prepared != LINK_OK)
+        end = prepared;
+    if (answer && end == LINK_OK)
+        *answer = (struct answer *)result;
+    else
+        PQclear(result);
+    return end;
+}
+
+enum link_end link_end(struct link *link)
+{
+    PGresult *result = NULL;
+    enum link_end end;
+
+    pass_over_left(link);
+    assert(link->expected[link->first].kind == EXPECT_SYNC);
+    end = take_next(link, &result);
+    PQclear(result);
+    return end;
+}
+
+void link_leave(struct link *link)
+{
+    size_t syncs = 0;
+
+    for (size_t i = link->first; i < link->count; i++)
+        syncs += link->expected[i].kind == EXPECT_SYNC;
+    assert(link->first == link->count || link->expected[link->count - 1].kind == EXPECT_SYNC);
+    link->left_syncs = syncs;
+    if (!link->lost && PQflush(link->connection) < 0)
+        note_lost(link);
+}
+
+/* ---- text ---- */
+
+enum link_end link_run(struct link *link, const char *text, struct answer **answer)
+{
+    enum link_end end;
+    PGresult *result;
+
+    if (answer)
+        *answer = NULL;
+    pass_over_left(link);
+    if (link->lost || PQexitPipelineMode(link->connection) != 1 ||
+        PQsetnonblocking(link->connection, 0) != 0) {
+        note_lost(link);
+        return LINK_LOST;
+    }
+    result = PQexec(link->connection, text);
+    end = judge(link, result);
+    if (PQsetnonblocking(link->connection, 1) != 0 || PQenterPipelineMode(link->connection) != 1)
+        note_lost(link);
+    if (answer && end == LINK_OK)
+        *answer = (struct answer *)result;
+    else
+        PQclear(result);
+    return end;
+}
+
+/* ---- answers ---- */
+
+static const PGresult *result_of(const struct answer *answer)
+{
+    return (const PGresult *)answer;
+}
+
+size_t answer_rows(const struct answer *answer)
+{
+    return (size_t)PQntuples(result_of(answer));
+}
+
+struct slice answer_bytes(const struct answer *answer, size_t row, size_t column)
+{
+    return slice_make(PQgetvalue(result_of(answer), (int)row, (int)column),
+                      (size_t)PQgetlength(result_of(answer), (int)row, (int)column));
+}
+
+/* Answers to text come as text. */
+int64_t answer_number(const struct answer *answer, size_t row, size_t column)
+{
+    struct slice bytes = answer_bytes(answer, row, column);
+
+    if (PQfformat(result_of(answer), (int)column) == 0)
+        return bytes.size && bytes.data[0] == 't' ? 1 : strtoll(bytes.data, NULL, 10);
+    return (int64_t)get_be(bytes.data, bytes.size);
+}
+
+size_t answer_changed(const struct answer *answer)
+{
+    return (size_t)strtoull(PQcmdTuples((PGresult *)answer), NULL, 10);
+}
+
+void answer_free(struct answer *answer)
+{
+    PQclear((PGresult *)answer);
+}

@@ -1,0 +1,208 @@
+/*
+ * src/store/postgres_private.h - the store whose data is in PostgreSQL, for postgres*.c only.
+ *
+ *     postgres.c         opening, buckets, counters, all of it at once
+ *     postgres_schema.c  the tables are made and brought up to date; the one server that may write
+ *     postgres_links.c    connections that are shared
+ *     postgres_read.c    snapshots and reads
+ *     postgres_commit.c  one transaction: heads locked, expectations judged, rows written, doubt settled
+ *     postgres_queue.c   who waits for a commit: groups by bucket, and the threads that write them
+ *     postgres_link.c    libpq;  postgres_sql.c  every statement
+ *
+ * One bucket is one shard. Its key is what follows the bucket's bytes in a key of keys/keys.h.
+ */
+#pragma once
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "keys/keys.h"
+#include "store/batch_private.h"
+#include "store/postgres_link.h"
+#include "store/store_private.h"
+
+/* ---- postgres_links.c ---- */
+
+/* Two pools, because who holds a snapshot may wait for a call, and must never wait for another snapshot's end. */
+enum { SNAPSHOT_LINKS_MAX = 24, CALL_LINKS_MAX = 8 };
+
+struct links {
+    const char *where;
+    bool sync;
+    int64_t idle_ms;
+    size_t links_max;
+    pthread_mutex_t mutex;
+    pthread_cond_t returned;
+    struct link **idle; /* the last one used is taken first */
+    size_t idle_count, open_count;
+};
+
+void links_open(struct links *links, const char *where, bool sync, size_t links_max, int64_t idle_ms);
+void links_close(struct links *links);
+
+/*
+ * Waits for a link. NULL: there is none to be had. One that rested may have been lost meanwhile: its first statement
+ * tells. Who then has written nothing closes the others that rest, and tries once more.
+ */
+struct link *links_take(struct links *links);
+void links_give(struct links *links, struct link *link); /* a lost one is closed */
+void links_forget_idle(struct links *links);
+
+/* ---- the store ---- */
+
+/* When each scope was last changed: slots are shared by scopes that hash alike, which refuses now and then without need. */
+enum { SCOPE_SLOTS = 4096 };
+
+struct postgres_bucket {
+    struct bucket base;
+    struct postgres_bucket *next; /* in its hash chain */
+
+    _Atomic uint64_t seen_lsn; /* the largest that was acknowledged to us, or read */
+    _Atomic uint64_t seen_documents, seen_bytes;
+
+    pthread_mutex_t counter_mutex;
+    uint64_t counter_next, counter_end; /* of the block that we have reserved */
+
+    pthread_mutex_t scopes_mutex; /* guards what follows */
+    uint64_t known_lsn;           /* up to here the slots have every commit, whoever made it */
+    uint64_t floor_lsn;           /* an expectation below it is refused */
+    uint64_t *slot;               /* SCOPE_SLOTS of them, once something was committed */
+
+    struct submission_of_bucket *first, **last; /* what waits; guarded by the queue's mutex */
+    bool is_taken;                              /* a thread writes a group of it */
+    struct postgres_bucket *next_ready;
+};
+
+struct queue {
+    pthread_mutex_t mutex;
+    pthread_cond_t arrived;
+    struct postgres_bucket *ready, **ready_end; /* buckets with something that waits, and no thread at it */
+    bool stopping;
+    pthread_t *threads;
+    size_t thread_count;
+};
+
+struct postgres {
+    struct store base;
+    struct env *env;
+    char *where;
+    struct links snapshots, calls;
+
+    pthread_rwlock_t lock; /* guards the table of buckets */
+    struct postgres_bucket **chains;
+    size_t chain_count, bucket_count; /* the former a power of two */
+
+    pthread_mutex_t moments_mutex;
+    struct moment *moments; /* that snapshots hold open (postgres_read.c) */
+
+    struct link *guard; /* holds the lock of the one server that writes; the upkeep's own */
+    uint64_t generation;
+    atomic_bool writable, replaced;
+
+    struct queue queue;
+    pthread_mutex_t stats_mutex;
+    struct store_stats stats;
+};
+
+static inline struct postgres *postgres_of(struct store *store)
+{
+    return (struct postgres *)store; /* its first member */
+}
+
+static inline struct postgres_bucket *postgres_bucket_of(struct bucket *bucket)
+{
+    return (struct postgres_bucket *)bucket; /* its first member */
+}
+
+/* A number as a parameter; `bytes` stay where they are until it is sent. */
+struct sql_param sql_number(uint8_t bytes[8], uint64_t number);
+
+/* The key as the table has it. */
+static inline struct sql_param sql_key(struct slice key)
+{
+    return (struct sql_param){ key.data + BUCKET_KEY_BYTES, key.size - BUCKET_KEY_BYTES };
+}
+
+/* ---- postgres_schema.c ---- */
+
+/* Makes the tables, or brings them up to date, under a lock. */
+enum status postgres_schema(struct op *op, struct link *link);
+
+/* Becomes the one server that writes: ST_UNAVAILABLE with a reason while there is another. */
+enum status postgres_own(struct op *op, struct postgres *postgres);
+
+/* ---- postgres.c ---- */
+
+/* Reads or makes the head. */
+enum status postgres_bucket(struct op *op, struct store *store, uint64_t id, struct bucket **bucket);
+
+/* The counter that is given out when none could be reserved. A batch with it is refused. */
+enum { COUNTER_BLOCK = 1024 };
+#define COUNTER_NONE ((1ull << NUMBER_COUNTER_BITS) - 1)
+
+/* A row of HEAD_COLUMNS. */
+struct head_row {
+    struct head head;
+    uint64_t epoch;
+    bool dropped;
+};
+
+struct head_row head_row_of(const struct answer *answer, size_t row);
+
+/* The bucket has come so far. */
+void postgres_bucket_saw(struct postgres_bucket *bucket, const struct head *head);
+
+/* Logs why, and tells the client that the database cannot be reached. */
+enum status postgres_failed(struct op *op, const struct link *link);
+
+/* ---- postgres_read.c ---- */
+
+enum status postgres_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot);
+enum status postgres_snapshot_together(struct op *op, struct bucket *const *buckets, size_t count,
+                                       struct snapshot **snapshots);
+void postgres_release(struct snapshot *snapshot);
+enum status postgres_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys,
+                              size_t count, struct slice *values);
+enum status postgres_get_latest(struct op *op, struct bucket *bucket, struct slice key, struct slice *value);
+enum status postgres_scan(struct op *op, struct snapshot *snapshot, struct range range,
+                          struct scan_limit limit, struct rows *rows);
+
+/* Keys as an array of the database. */
+struct sql_param sql_key_array(struct arena *arena, const struct slice *keys, size_t count);
+
+/* ---- postgres_commit.c ---- */
+
+/* A batch that is to be committed. It lies in the memory of who waits for it. */
+struct submission_of_bucket {
+    struct postgres_bucket *bucket;
+    struct batch *batch;
+    enum status status;
+    struct commit_stamp stamp;
+
+    struct submission_of_bucket *next;
+    struct op *waiting; /* whose resume() is called; NULL: a thread waits for `done` */
+    sem_t done;
+};
+
+/*
+ * One transaction. `together`: each is of another bucket, in any order, and all are committed or none. Else all are of
+ * one bucket, and each is judged by itself.
+ */
+void postgres_write(struct postgres *postgres, struct op *op, struct submission_of_bucket *first,
+                    bool together);
+
+enum status postgres_outcome(struct op *op, struct bucket *bucket, const struct batch *batch,
+                             bool *committed);
+enum status postgres_drop(struct op *op, struct store *store, uint64_t id);
+
+/* ---- postgres_queue.c ---- */
+
+/* False: no thread can be started. Without threads, who commits writes. */
+bool queue_open(struct postgres *postgres, bool threads);
+void queue_close(struct postgres *postgres);
+
+void postgres_commit_many(struct op *op, struct bucket *bucket, struct commit *commits, size_t count);
+enum status postgres_commit_together(struct op *op, struct store *store, struct commit *commits,
+                                     size_t count);
+void postgres_commit_later(struct op *op, struct bucket *bucket, struct commit *commit);
+void postgres_commit_end(struct op *op, struct commit *commit);
