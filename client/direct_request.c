@@ -84,8 +84,7 @@ static const struct header_row rows[] = {
 #define HEADER(name, text) [HEADER_##name] = { NAMED(text), .header = HEADER_##name },
 #include "base/headers.def"
 #undef HEADER
-    [HEADER_NONE] = { NAMED("accept"), .id = SKIPPED },
-    { NAMED("cache-control"), .id = SKIPPED },
+    [HEADER_NONE] = { NAMED("cache-control"), .id = SKIPPED },
     { NAMED("expect"), .id = SKIPPED },
     { NAMED("x-ms-documentdb-query-enable-scan"), .id = 0x001e, .type = TOKEN_BYTE, .form = FORM_FLAG },
     { NAMED("x-ms-cosmos-allow-tentative-writes"), .id = 0x0066, .type = TOKEN_BYTE, .form = FORM_FLAG },
@@ -104,6 +103,7 @@ static const struct header_row tokens[HEADER_NONE] = {
     [HEADER_IS_QUERY] = { .id = MARK },
     [HEADER_IS_UPSERT] = { .id = MARK },
     [HEADER_IS_BATCH] = { .id = MARK },
+    [HEADER_ACCEPT] = { .id = SKIPPED },
     [HEADER_CONTENT_TYPE] = { .id = SKIPPED },
     [HEADER_CROSS_PARTITION] = { .id = SKIPPED }, /* a query in a frame is allowed to be one */
     [HEADER_PARALLELIZE] = { .id = SKIPPED },
