@@ -66,7 +66,8 @@ static enum status take_free(struct ranked *ranked, struct ranked_row **row)
 
 static void cut(struct ranked *ranked, struct best *best)
 {
-    qsort_r(best->row, best->count, sizeof(*best->row), by_part, best);
+    if (best->count > 1)
+        qsort_r(best->row, best->count, sizeof(*best->row), by_part, best);
     while (best->count > best->most)
         let_go(ranked, best->row[--best->count]);
 }
