@@ -21,8 +21,10 @@ static bool is_named_like_a_reference(const struct node *node)
 {
     static const char *const ends[] = { "id", "ids", "ref", "refs" };
 
-    while (node->of_array)
+    while (node->of_array) {
         node = node->parent;
+        assert(node); /* what holds elements is a node, too */
+    }
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
         if (ends_with(node->name, ends[i]))
             return true;

@@ -348,8 +348,8 @@ size_t quoted_write(char *to, size_t room, struct slice text)
         unsigned char byte = (unsigned char)text.data[0];
 
         if (letter == 0) {
-            memcpy(to + size, "\xef\xbf\xbd", 3);
-            size += 3;
+            for (const char *at = "\xef\xbf\xbd"; *at; at++)
+                to[size++] = *at;
             letter = 1;
         } else if (byte == '"' || byte == '\\') {
             to[size++] = '\\';
@@ -357,10 +357,10 @@ size_t quoted_write(char *to, size_t room, struct slice text)
         } else if (byte < 0x20) {
             static const char digits[] = "0123456789abcdef";
 
-            memcpy(to + size, "\\u00", 4);
-            to[size + 4] = digits[byte >> 4];
-            to[size + 5] = digits[byte & 15];
-            size += 6;
+            for (const char *at = "\\u00"; *at; at++)
+                to[size++] = *at;
+            to[size++] = digits[byte >> 4];
+            to[size++] = digits[byte & 15];
         } else {
             memcpy(to + size, text.data, letter);
             size += letter;

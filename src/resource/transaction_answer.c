@@ -59,7 +59,7 @@ static void print_part(struct buf *body, size_t index, const struct ledger_part 
                        const struct ledger_container *container)
 {
     begin_part(body, index, part->status, (int)part->sub_status, part->charge);
-    if (part->etag && container->stamp.ts_ms) {
+    if (container && part->etag && container->stamp.ts_ms) {
         buf_text(body, ",\"Etag\":");
         print_etag(body, part->etag, container->stamp.ts_ms);
     }

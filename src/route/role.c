@@ -41,7 +41,8 @@ static enum status missing(struct op *op, unsigned action, const struct principa
 
     buf_init(&place, &op->arena);
     buf_text(&place, scope->database.data ? "dbs/" : "/");
-    buf_slice(&place, scope->database);
+    if (scope->database.data)
+        buf_slice(&place, scope->database);
     if (scope->container.data) {
         buf_text(&place, "/colls/");
         buf_slice(&place, scope->container);

@@ -153,6 +153,7 @@ enum status postgres_snapshot_together(struct op *op, struct bucket *const *buck
 
     TRY(op_may_take_long(op));
     TRY(begin_moment(op, postgres, buckets, count, rows, &moment));
+    assert(moment); /* ST_OK gives one */
     moment->op = op;
     moment->bucket = buckets[0];
     moment->row = rows[0];

@@ -45,8 +45,10 @@ static bool path_in_rows(const struct alias *aliases, const struct select *selec
 static bool path_of_rows(const struct alias *alias, struct item_path *path)
 {
     const struct select *select = alias->source->select;
-    struct alias first = { alias->outer, &select->source[0] };
+    struct alias first = { alias->outer, NULL };
 
+    assert(select); /* whoever asks has looked whether the source is a subquery */
+    first.source = &select->source[0];
     if (!is_row_by_row(select))
         return false;
     if (select->value)

@@ -22,7 +22,7 @@ const offered = (page, first) =>
   until(page, (wanted) => {
     const editor = [...document.querySelectorAll(".view.query .CodeMirror")].find((e) => e.checkVisibility())?.CodeMirror;
     const active = editor?.state.completionActive;
-    return active?.widget && !active.debounce && active.data.list[0]?.text === wanted && active.data.to.ch === editor.getCursor().ch;
+    return active?.widget && active.data.list[0]?.text === wanted && active.data.to.ch === editor.getCursor().ch;
   }, first);
 
 export async function queries(server) {
