@@ -80,27 +80,41 @@ static struct slice definition_of(struct op *op, struct json resource)
 
 typedef enum status visitor(struct copying *copying, struct json resource, const void *context);
 
+enum { TOKEN_BYTES_MAX = 4096 };
+
+/* The next page, and where the one after it begins: in `token`, which outlives both. Without data: it was the last. */
+static enum status get_page(struct copying *copying, struct asked *asked, char token[TOKEN_BYTES_MAX],
+                            struct json *page)
+{
+    struct op *op = copying->op;
+    struct slice next;
+    enum status st;
+
+    TRY(get(op, copying->from, asked, page));
+    next = inside_header(copying->from, "x-ms-continuation");
+    if (next.size >= TOKEN_BYTES_MAX)
+        TRY(op_fail(op, ST_UNAVAILABLE, "A continuation is too long."));
+    if (next.size)
+        memcpy(token, next.data, next.size);
+    asked->continuation = next.size ? slice_make(token, next.size) : (struct slice){ 0 };
+out:
+    return st;
+}
+
 /* `list` is the member that has the resources. What a page needs is given back with it. */
 static enum status for_each(struct copying *copying, struct asked asked, const char *member, visitor *visit,
                             const void *context)
 {
     struct op *op = copying->op;
-    char token[4096];
+    char token[TOKEN_BYTES_MAX];
     enum status st = ST_OK;
 
     asked.method = METHOD_GET;
     do {
-        struct slice next;
         struct json page;
 
         TRY(op_check(op));
-        TRY(get(op, copying->from, &asked, &page));
-        next = inside_header(copying->from, "x-ms-continuation");
-        if (next.size >= sizeof(token))
-            TRY(op_fail(op, ST_UNAVAILABLE, "A continuation is too long."));
-        if (next.size)
-            memcpy(token, next.data, next.size);
-        asked.continuation = next.size ? slice_make(token, next.size) : (struct slice){ 0 };
+        TRY(get_page(copying, &asked, token, &page));
         for (struct json_iter i = json_iter(json_get(page, member)); json_next(&i);)
             TRY(visit(copying, i.value, context));
     } while (asked.continuation.data);
@@ -175,23 +189,16 @@ static enum status copy_items(struct copying *copying, struct slice from, struct
     struct asked asked = { .method = METHOD_GET,
                            .target = inside_path(op, from, "docs", no_id),
                            .as_of = copying->moment };
-    char token[4096];
+    char token[TOKEN_BYTES_MAX];
     enum status st;
 
     TRY(bulk_open(op, &bulk, to));
     do {
         struct arena_mark mark = arena_mark(&op->arena);
-        struct slice next;
         struct json page;
 
         TRY(op_check(op));
-        TRY(get(op, copying->from, &asked, &page));
-        next = inside_header(copying->from, "x-ms-continuation");
-        if (next.size >= sizeof(token))
-            TRY(op_fail(op, ST_UNAVAILABLE, "A continuation is too long."));
-        if (next.size)
-            memcpy(token, next.data, next.size);
-        asked.continuation = next.size ? slice_make(token, next.size) : (struct slice){ 0 };
+        TRY(get_page(copying, &asked, token, &page));
         bulk_begin(op, &bulk);
         for (struct json_iter i = json_iter(json_get(page, "Documents")); json_next(&i);)
             TRY(bulk_add(op, &bulk, i.value));

@@ -101,6 +101,8 @@ enum status partition_clear(struct op *op, const struct container *container, co
                                  .newest = bucket_next_counter(container->bucket) };
     enum status st = ST_OK;
 
+    if (clearing.newest == COUNTER_NONE) /* it would be above every item, those of later too */
+        TRY(op_fail(op, ST_UNAVAILABLE, "The store cannot write at the moment. Nothing was written."));
     while (!clearing.done)
         TRY(step_until_written(op, &clearing, stamp));
 out:

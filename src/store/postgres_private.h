@@ -136,9 +136,8 @@ enum status postgres_own(struct op *op, struct postgres *postgres);
 /* Reads or makes the head. */
 enum status postgres_bucket(struct op *op, struct store *store, uint64_t id, struct bucket **bucket);
 
-/* The counter that is given out when none could be reserved. A batch with it is refused. */
+/* So many counters are reserved at a time. */
 enum { COUNTER_BLOCK = 1024 };
-#define COUNTER_NONE ((1ull << NUMBER_COUNTER_BITS) - 1)
 
 /* A row of HEAD_COLUMNS. */
 struct head_row {

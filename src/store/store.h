@@ -86,8 +86,9 @@ bool bucket_usage(const struct bucket *bucket, struct bucket_usage *usage);
  * A counter for a new document: never given twice, not even after a crash, once committed with it.
  * Shared: given out of a block that this process has reserved in the head by a write of its own, in store_bucket() or
  * in the commit before the block ends; counters of a block that nobody used are never used. They rise within a
- * process only.
+ * process only. COUNTER_NONE where none could be reserved: what is committed with it is refused.
  */
+#define COUNTER_NONE ((1ull << NUMBER_COUNTER_BITS) - 1)
 uint64_t bucket_next_counter(struct bucket *bucket);
 
 /* Whether documents should have index entries here: not with ENTRIES_NONE. */
