@@ -1,7 +1,7 @@
 """packaging/bundle.py - the programs of a build, with the libraries that they need.
 
 programs(build)           which of them were built: orrery, orrery-js, orrery-cli
-libraries(files, triplet) the shared libraries that these need, and those need: name to path on this machine
+libraries(files, triplet) the shared libraries that these need, open at run time, and those need: name to path on this machine
 notices(paths)            the copyright files of the Debian packages that own these paths
 """
 import os
@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 
+OPENED = ("libgeos_c.so.1", "libpq.so.5")  # at run time, by the programs that have the name in them
 NAMES = ("orrery", "orrery-js", "orrery-cli")
 MACHINES = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
 
@@ -30,6 +31,12 @@ def needed(path):
     return re.findall(r"\(NEEDED\).*\[(.+)\]", text)
 
 
+def opened(path):
+    with open(path, "rb") as file:
+        program = file.read()
+    return [name for name in OPENED if name.encode() in program]
+
+
 def loader(path):
     """The program that starts it, as its head has it: /lib64/ld-linux-x86-64.so.2"""
     text = subprocess.run(["readelf", "-l", "-W", path], check=True, capture_output=True, text=True).stdout
@@ -45,7 +52,7 @@ def find(name, triplet):
 
 
 def libraries(files, triplet):
-    found, left = {}, [name for path in files for name in needed(path)]
+    found, left = {}, [name for path in files for name in needed(path) + opened(path)]
     while left:
         name = left.pop()
         if name not in found:

@@ -83,6 +83,7 @@ enum status postgres_open(struct op *op, const struct store_options *options, st
     assert(!options->read_only); /* the callers that only read do so in a directory */
     if (!started)
         TRY(op_fail(op, ST_UNAVAILABLE, "no thread can be started for the store"));
+    TRY(link_library(op));
     postgres->guard = link_open(postgres->where, options->sync, CALL_IDLE_MS);
     if (!postgres->guard)
         TRY(op_fail(op, ST_UNAVAILABLE, "The database cannot be reached."));
