@@ -384,8 +384,11 @@ static enum status postgres_upkeep(struct op *op, struct store *store)
     }
     if (!postgres->guard) {
         postgres->guard = link_open(postgres->where, true, CALL_IDLE_MS);
-        if (!postgres->guard)
-            return ST_OK; /* next time */
+        if (!postgres->guard) {
+            atomic_store(&postgres->writable,
+                         false); /* a commit may have found it meanwhile, and lost it again */
+            return ST_OK;        /* next time */
+        }
         st = postgres_own(op, postgres);
         if (st != ST_OK) {
             log_line(LOG_ERROR, "store: %s", op->error);
