@@ -2,6 +2,7 @@
 
 programs(build)           which of them were built: orrery, orrery-js, orrery-cli
 libraries(files, triplet) the shared libraries that these need, open at run time, and those need: name to path on this machine
+inside(files, triplet)    the archives that these have in them
 notices(paths)            the copyright files of the Debian packages that own these paths
 """
 import os
@@ -10,6 +11,7 @@ import shutil
 import subprocess
 
 OPENED = ("libgeos_c.so.1", "libpq.so.5")  # at run time, by the programs that have the name in them
+INSIDE = {"librocksdb.a": b"BlockBasedTable"}  # archives that a program may have in it, and what is in such a program
 NAMES = ("orrery", "orrery-js", "orrery-cli")
 MACHINES = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
 
@@ -35,6 +37,16 @@ def opened(path):
     with open(path, "rb") as file:
         program = file.read()
     return [name for name in OPENED if name.encode() in program]
+
+
+def inside(files, triplet):
+    """The archives that are a part of these programs."""
+    found = []
+    for path in files:
+        with open(path, "rb") as file:
+            program = file.read()
+        found += [find(name, triplet) for name, mark in INSIDE.items() if mark in program]
+    return found
 
 
 def loader(path):
