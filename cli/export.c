@@ -344,7 +344,10 @@ int export_command(const struct options *options)
     exporter.out = stream_create(options->out ? options->out : "-");
     progress_begin(&exporter.progress, "exported", options->quiet);
     good = exporter.out && run(&exporter, link) && !interrupted();
-    good = stream_close(exporter.out) && good;
+    if (good)
+        good = stream_close(exporter.out);
+    else
+        stream_abandon(exporter.out);
     progress_end(&exporter.progress);
     text_free(&exporter.line);
     text_free(&exporter.held);
