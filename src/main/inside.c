@@ -121,6 +121,19 @@ struct slice inside_header(const struct inside *inside, const char *name)
     return (struct slice){ 0 };
 }
 
+/* Message: {"Errors":["..."]} is how the protocol wraps some of its errors: the first of them. */
+static struct slice unwrapped(struct op *op, struct slice text)
+{
+    static const char wrap[] = "Message: ";
+    struct json parsed;
+    struct json_iter errors;
+
+    if (!slice_starts_with(text, wrap) || json_parse(op, slice_after(text, strlen(wrap)), &parsed) != ST_OK)
+        return text;
+    errors = json_iter(json_get(parsed, "Errors"));
+    return json_next(&errors) && json_kind(errors.value) == JSON_STRING ? json_string(errors.value) : text;
+}
+
 const char *inside_message(struct op *op, struct slice body)
 {
     struct slice text = body;
@@ -131,7 +144,7 @@ const char *inside_message(struct op *op, struct slice body)
         text = json_string(json_get(parsed, "message"));
     end = memchr(text.data, '\r', text.size);
     text.size = end ? (size_t)(end - text.data) : text.size;
-    return arena_text(&op->arena, text);
+    return arena_text(&op->arena, unwrapped(op, text));
 }
 
 struct slice inside_path(struct op *op, struct slice above, const char *type, struct slice id)
