@@ -16,6 +16,11 @@ NAMES = ("orrery", "orrery-js", "orrery-cli")
 MACHINES = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
 
 
+def own():
+    """The machine that this runs on, as Debian calls it."""
+    return {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, "amd64")
+
+
 def programs(build):
     return [os.path.join(build, name) for name in NAMES if os.path.exists(os.path.join(build, name))]
 
