@@ -368,13 +368,17 @@ static enum status check_version(struct op *op, const struct call *call, const s
                    "Invalid API version. Ensure a valid x-ms-version header value is passed.");
 }
 
-/* What was is read. An operation that would not know of the header is refused, because its client means another moment. */
+/*
+ * What was is read. An operation that would not know of the header is refused, because its client means another moment. The plan
+ * of a query is the same at every moment.
+ */
 static enum status check_as_of(struct op *op, const struct routed *routed, const struct request *request)
 {
     const struct route *route = routed->route;
 
     if (!request->header[HEADER_AS_OF].data ||
-        ((route->run == document_read || route->run == document_query || route->run == document_list) &&
+        ((route->run == document_read || route->run == document_query || route->run == document_plan ||
+          route->run == document_list) &&
          !request->header[HEADER_A_IM].data))
         return ST_OK;
     return op_fail(op, ST_BAD_HEADER,

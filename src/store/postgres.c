@@ -83,6 +83,7 @@ enum status postgres_open(struct op *op, const struct store_options *options, st
     assert(!options->read_only); /* the callers that only read do so in a directory */
     if (!started)
         TRY(op_fail(op, ST_UNAVAILABLE, "no thread can be started for the store"));
+    TRY(link_library(op));
     postgres->guard = link_open(postgres->where, options->sync, CALL_IDLE_MS);
     if (!postgres->guard)
         TRY(op_fail(op, ST_UNAVAILABLE, "The database cannot be reached."));
@@ -383,8 +384,11 @@ static enum status postgres_upkeep(struct op *op, struct store *store)
     }
     if (!postgres->guard) {
         postgres->guard = link_open(postgres->where, true, CALL_IDLE_MS);
-        if (!postgres->guard)
-            return ST_OK; /* next time */
+        if (!postgres->guard) {
+            atomic_store(&postgres->writable,
+                         false); /* a commit may have found it meanwhile, and lost it again */
+            return ST_OK;        /* next time */
+        }
         st = postgres_own(op, postgres);
         if (st != ST_OK) {
             log_line(LOG_ERROR, "store: %s", op->error);
