@@ -52,6 +52,10 @@ enum status change_put(struct op *op, struct batch *batch, struct slice key, str
 /* Writes the time into the record, which may be NULL. */
 enum status change_commit(struct op *op, struct catalog *catalog, struct batch *batch, struct record *record);
 
+/* The same with a batch of another bucket: both or neither. */
+enum status change_commit_with(struct op *op, struct catalog *catalog, struct batch *batch,
+                               struct bucket *bucket, struct batch *beside, struct record *record);
+
 /*
  * A change of a container's ranges, alone or in one batch with another change, such as that of its offer.
  * ranges_change_put() puts it into the batch. ranges_change_end() takes the status of the commit and gives back a
