@@ -10,9 +10,7 @@ void record_begin(struct op *op, const struct service *service)
     if (!workload_records(service->workload))
         return;
     op->noted = arena_alloc(&op->arena, sizeof(*op->noted));
-    op->noted->more = NULL;
-    op->noted->capacity = 0;
-    noted_begin(op->noted);
+    noted_init(op->noted);
 }
 
 void record_again(struct op *op)
@@ -45,17 +43,18 @@ static bool kind_of(const struct route *route, const struct request *request, en
 }
 
 void record_request(struct exchange *exchange, const struct call *call, const struct reply *reply,
-                    const struct route *route, enum status st, double charge, int64_t took_us)
+                    const struct route *route, struct request_end end)
 {
     struct op *op = &exchange->op;
     struct workload_told told = { .noted = op->noted,
-                                  .failed = st != ST_OK && st != ST_NOT_MODIFIED,
-                                  .charge = charge,
+                                  .failed = end.status != ST_OK && end.status != ST_NOT_MODIFIED,
+                                  .charge = end.charge,
                                   .bytes = exchange->request.body.size + exchange->answer.body.size,
                                   .scanned = op->work.documents_scanned,
-                                  .took_us = took_us };
+                                  .took_us = end.took_us,
+                                  .at_ms = (end.began_us + end.took_us) / 1000 };
 
-    if (route && st == ST_OK && (route->run == container_delete || route->run == database_delete))
+    if (route && end.status == ST_OK && (route->run == container_delete || route->run == database_delete))
         workload_drop(call->service->workload,
                       route->run == container_delete ? &call->container->rid : &call->database->rid);
     if (route && route->run == document_batch && op->noted->count == 0)

@@ -9,6 +9,13 @@ void record_begin(struct op *op, const struct service *service);
 /* Before each attempt. */
 void record_again(struct op *op);
 
-/* It has ended. The route may be NULL. */
+/* How it ended. */
+struct request_end {
+    enum status status;
+    double charge;
+    int64_t began_us, took_us; /* on the monotonic clock */
+};
+
+/* The route may be NULL. */
 void record_request(struct exchange *exchange, const struct call *call, const struct reply *reply,
-                    const struct route *route, enum status st, double charge, int64_t took_us);
+                    const struct route *route, struct request_end end);

@@ -597,7 +597,8 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     audit(router, exchange, routed, st);
     took_us = env_monotonic_us(op->env) - routed->began_us;
     if (op->noted)
-        record_request(exchange, &routed->call, &routed->reply, routed->route, st, charge, took_us);
+        record_request(exchange, &routed->call, &routed->reply, routed->route,
+                       (struct request_end){ st, charge, routed->began_us, took_us });
     if (router->options.observe)
         observe(router, exchange, routed, st, charge, &router->metrics[index], took_us);
     release_owners(&routed->call);

@@ -8,13 +8,23 @@ const struct sketch_shape book_keys_shape = { .slots = 64, .key_bytes = NOTED_KE
 const char *const path_use_names[PATH_USES] = { "equal", "range", "filter", "order",
                                                 "group", "read",  "iterate" };
 
+/* All but the seed, with which others hash meanwhile. */
+static void begin(struct book *book, struct env *env)
+{
+    arena_init(&book->memory, WORKLOAD_BYTES_MAX - BOOK_SLACK_BYTES);
+    book->memory.claim = &book->claim;
+    book->since_ms = env_now_ms(env);
+    book->container_count = 0;
+    book->dropped = NULL;
+    book->left_containers = 0;
+    memset(book->recent, 0, sizeof(book->recent));
+}
+
 void book_init(struct book *book, struct account *account, struct env *env)
 {
     *book = (struct book){ .claim = { .account = account, .holder = HOLDER_WORKLOAD } };
-    arena_init(&book->memory, WORKLOAD_BYTES_MAX - BOOK_SLACK_BYTES);
-    book->memory.claim = &book->claim;
     env_secret(env, &book->seed, sizeof(book->seed));
-    book->since_ms = env_now_ms(env);
+    begin(book, env);
 }
 
 void book_free(struct book *book)
@@ -24,12 +34,8 @@ void book_free(struct book *book)
 
 void book_clear(struct book *book, struct env *env)
 {
-    struct hash_seed seed = book->seed;
-    struct account *account = book->claim.account;
-
     book_free(book);
-    book_init(book, account, env);
-    book->seed = seed; /* others hash with it meanwhile */
+    begin(book, env);
     book->is_changed = true;
 }
 
@@ -101,7 +107,7 @@ static void empty_container(struct container_record *container)
     memset(container->tally, 0, sizeof(container->tally));
     sketch_clear(container->keys);
     container->path_count = container->query_count = 0;
-    container->ranges_most = container->changes = container->read_ids = 0;
+    container->ranges_most = container->changes = container->read_ids = container->keys_named = 0;
     container->left_paths = container->left_queries = 0;
 }
 
@@ -141,6 +147,16 @@ static struct recent_read *recent_of(struct book *book, uint64_t hash)
     return &book->recent[hash % BOOK_RECENT];
 }
 
+/* Of many requests one in a few is looked at, and counts for all of them: what is common stays common. */
+static void count_key(struct container_record *container, struct slice key)
+{
+    container->keys_named++;
+    if (container->keys_named <= BOOK_KEYS_EXACT)
+        sketch_add(container->keys, key, 1);
+    else if (container->keys_named % BOOK_KEYS_PART == 0)
+        sketch_add(container->keys, key, BOOK_KEYS_PART);
+}
+
 void book_action(struct book *book, const struct waiting *waiting)
 {
     struct container_record *container = waiting->container;
@@ -150,7 +166,7 @@ void book_action(struct book *book, const struct waiting *waiting)
     if (container->ranges_most < waiting->ranges_there)
         container->ranges_most = waiting->ranges_there;
     if (waiting->key.size)
-        sketch_add(container->keys, slice_make(waiting->key.text, waiting->key.size), 1);
+        count_key(container, slice_make(waiting->key.text, waiting->key.size));
     if (waiting->kind == WORK_READ && waiting->id_hash && !waiting->failed) {
         container->read_ids++;
         *recent_of(book, waiting->id_hash) =
@@ -327,8 +343,7 @@ static void count_uses(struct container_record *container, const struct query_re
             container->path[query->path[i].path]->use[bit] += query->path[i].use >> bit & 1;
 }
 
-void book_query(struct book *book, struct container_record *container, const struct workload_told *told,
-                int64_t at_ms)
+void book_query(struct book *book, struct container_record *container, const struct workload_told *told)
 {
     const struct noted_query *noted = &told->noted->query;
     struct query_record *query = book_query_of(book, container, noted->outline->text);
@@ -350,6 +365,6 @@ void book_query(struct book *book, struct container_record *container, const str
     query->executed++;
     query->single += noted->names_key;
     count_uses(container, query);
-    compare_with_reads(book, noted->outline, query, at_ms);
+    compare_with_reads(book, noted->outline, query, told->at_ms);
     keep_example(book, query, noted);
 }

@@ -15,7 +15,9 @@ enum {
     BOOK_PATHS_MAX = 200,       /* likewise */
     BOOK_TEXT_BYTES_MAX = 1500, /* of an outline */
     BOOK_EXAMPLE_BYTES_MAX = 1500,
-    BOOK_EXAMPLES = 2,  /* of a query */
+    BOOK_EXAMPLES = 2,       /* of a query */
+    BOOK_KEYS_EXACT = 10000, /* requests of a container whose keys are all counted; then one in: */
+    BOOK_KEYS_PART = 8,
     BOOK_RECENT = 1024, /* reads that a query may follow */
     BOOK_RECENT_MS = 10 * 1000,
 };
@@ -68,6 +70,7 @@ struct container_record {
     size_t path_count;
     struct query_record *query[BOOK_QUERIES_MAX]; /* likewise */
     size_t query_count;
+    uint64_t keys_named;               /* requests that named one */
     uint64_t changes;                  /* writes that replaced an item, and whose changes are known */
     uint64_t left_queries, left_paths; /* that found no room */
     uint64_t read_ids;                 /* reads of items by id that went well */
@@ -118,15 +121,14 @@ struct waiting {
     enum work_kind kind;
     bool failed;
     struct noted_key key;
-    uint32_t ranges_there;
-    uint64_t charge, bytes, took_us, id_hash; /* of the id that was read; 0: of none */
+    uint32_t ranges_there, charge, bytes, took_us;
+    uint64_t id_hash; /* of the id that was read; 0: of none */
     int64_t at_ms;
 };
 
 void book_action(struct book *book, const struct waiting *waiting);
 void book_changes(struct book *book, struct container_record *container, const struct noted_action *action);
-void book_query(struct book *book, struct container_record *container, const struct workload_told *told,
-                int64_t at_ms);
+void book_query(struct book *book, struct container_record *container, const struct workload_told *told);
 uint64_t book_hash(const struct book *book, struct slice text);
 
 /* print.c: the head, then each container, then "]}". */

@@ -9,6 +9,14 @@
 const char *const work_kind_names[WORK_KINDS] = { "create", "upsert", "read", "replace", "patch",
                                                   "delete", "query",  "list", "feed",    "script" };
 
+void noted_init(struct noted *noted)
+{
+    noted->more = NULL;
+    noted->capacity = 0;
+    noted->first.paths = NULL;
+    noted_begin(noted);
+}
+
 void noted_begin(struct noted *noted)
 {
     noted->key.size = 0;
@@ -18,8 +26,12 @@ void noted_begin(struct noted *noted)
 
 void noted_end(struct noted *noted)
 {
+    for (size_t i = 0; i < noted->capacity; i++)
+        free(noted->more[i].paths);
     free(noted->more);
+    free(noted->first.paths);
     noted->more = NULL;
+    noted->first.paths = NULL;
     noted->capacity = 0;
 }
 
@@ -39,33 +51,65 @@ static void print_key(struct buf *out, const struct partition_key *key)
     buf_byte(out, ']');
 }
 
-static struct noted_key keep_key(struct op *op, const struct partition_key *key)
+/* The end of a long one is a hash. */
+static void keep_text(struct noted_key *kept, struct slice text)
 {
     enum { HASH_DIGITS = 16, FRONT = NOTED_KEY_BYTES - HASH_DIGITS - 1 };
-    struct op_mark mark = op_mark(op);
-    struct noted_key kept = { 0 };
+    char digits[HASH_DIGITS + 1];
+
+    if (text.size <= NOTED_KEY_BYTES) {
+        memcpy(kept->text, text.data, text.size);
+        kept->size = (uint8_t)text.size;
+        return;
+    }
+    snprintf(digits, sizeof(digits), "%016llx", (unsigned long long)murmur3_128(text.data, text.size).h1);
+    memcpy(kept->text, text.data, FRONT);
+    memcpy(kept->text + FRONT, digits, HASH_DIGITS);
+    kept->size = FRONT + HASH_DIGITS;
+}
+
+/* The first byte of such a string (json.h). */
+enum { ESCAPED_STRING = 0x0a };
+
+/* Most keys are one short text that needs no escapes: these are written at once. */
+static bool keep_short(struct noted_key *kept, const struct partition_key *key)
+{
+    struct slice text;
+
+    if (key->count != 1 || json_kind(key->component[0]) != JSON_STRING)
+        return false;
+    text = json_string(key->component[0]);
+    if (text.size + 4 > NOTED_KEY_BYTES || *key->component[0].at == ESCAPED_STRING)
+        return false;
+    kept->text[0] = '[';
+    kept->text[1] = '"';
+    memcpy(kept->text + 2, text.data, text.size);
+    kept->text[text.size + 2] = '"';
+    kept->text[text.size + 3] = ']';
+    kept->size = (uint8_t)(text.size + 4);
+    return true;
+}
+
+static void keep_key(struct op *op, const struct partition_key *key, struct noted_key *kept)
+{
+    struct op_mark mark;
     struct buf text;
 
+    if (keep_short(kept, key))
+        return;
+    kept->size = 0;
+    mark = op_mark(op);
     buf_init(&text, &op->arena);
     print_key(&text, key);
-    if (!text.failed && text.size <= NOTED_KEY_BYTES) {
-        memcpy(kept.text, text.data, text.size);
-        kept.size = (uint8_t)text.size;
-    } else if (!text.failed) {
-        unsigned long long hash = murmur3_128(text.data, text.size).h1;
-
-        memcpy(kept.text, text.data, FRONT);
-        snprintf(kept.text + FRONT, HASH_DIGITS + 1, "%016llx", hash);
-        kept.size = FRONT + HASH_DIGITS;
-    }
+    if (!text.failed)
+        keep_text(kept, buf_as_slice(&text));
     op_rewind(op, mark);
-    return kept;
 }
 
 void noted_name_key(struct op *op, const struct partition_key *key)
 {
     if (op->noted && key->count)
-        op->noted->key = keep_key(op, key);
+        keep_key(op, key, &op->noted->key);
 }
 
 /* ---- what has changed ---- */
@@ -183,6 +227,8 @@ static void note_changes(struct noted_action *action, struct json before, struct
 {
     struct difference difference = { .action = action };
 
+    if (!action->paths)
+        action->paths = heap_allocate_unset(NOTED_PATHS_BYTES);
     compare(&difference, 0, 0, before, after);
     if (!difference.is_too_much)
         return;
@@ -194,6 +240,8 @@ static void note_changes(struct noted_action *action, struct json before, struct
 
 static struct noted_action *next_action(struct noted *noted)
 {
+    size_t before = noted->capacity;
+
     if (noted->count == 0) {
         noted->count = 1;
         return &noted->first;
@@ -201,6 +249,7 @@ static struct noted_action *next_action(struct noted *noted)
     if (noted->count == NOTED_ACTIONS_MAX)
         return NULL;
     heap_list_reserve(&noted->more, &noted->capacity, noted->count, sizeof(*noted->more));
+    memset(noted->more + before, 0, (noted->capacity - before) * sizeof(*noted->more));
     return &noted->more[noted->count++ - 1];
 }
 
@@ -218,7 +267,7 @@ void noted_act(struct op *op, enum work_kind kind, const struct partition_key *k
     if (!action)
         return;
     action->kind = kind;
-    action->key = keep_key(op, key);
+    keep_key(op, key, &action->key);
     action->was_there = json_kind(before) != JSON_UNDEFINED;
     action->path_count = action->paths_size = 0;
     if (action->was_there && json_kind(after) != JSON_UNDEFINED)

@@ -3,7 +3,7 @@
  * op->noted is NULL where nothing is recorded, and every call here then does nothing. Who has the operation run makes it, and
  * hands it to workload_note() when the operation has ended.
  *
- * Ownership. It lies in the op's arena, all but the list of further actions: noted_end() gives that back.
+ * Ownership. It lies in the op's arena, all but further actions and the paths of any: noted_end() gives these back.
  * Threads. Those of its operation, one at a time.
  */
 #pragma once
@@ -40,11 +40,11 @@ struct noted_key {
 /* One action on an item. */
 struct noted_action {
     enum work_kind kind;
-    struct noted_key key;
     bool was_there; /* of an upsert: it replaced */
     uint16_t path_count, paths_size;
-    char paths
-        [NOTED_PATHS_BYTES]; /* that it changed, each with a 0 behind it: /name, /lines/[]/sum; "" is the item */
+    char *
+        paths; /* that it changed, each with a 0 behind it: /name, /lines/[]/sum; "" is the item; NULL: none yet */
+    struct noted_key key;
 };
 
 struct noted_query {
@@ -62,6 +62,9 @@ struct noted {
     struct noted_action first, *more; /* actions on items; the list is on the heap */
     size_t count, capacity;
 };
+
+/* Once, in memory that has anything in it. */
+void noted_init(struct noted *noted);
 
 /* Before an attempt: what an earlier one noted is forgotten. */
 void noted_begin(struct noted *noted);

@@ -84,9 +84,10 @@ static void print_keys(struct buf *out, const struct container_record *container
 
     buf_text(out, "\"keys\":{");
     if (form == WORKLOAD_KEPT) {
+        print_number(out, "named", container->keys_named);
         print_sketch(out, container);
     } else {
-        print_number(out, "named", sketch_total(container->keys));
+        print_number(out, "named", container->keys_named);
         print_number(out, "different", sketch_distinct(container->keys));
         buf_text(out, "\"commonest\":[");
         for (size_t i = 0; i < count; i++)

@@ -52,11 +52,13 @@ static void read_operations(struct container_record *container, struct json oper
 static void read_keys(struct op *op, struct container_record *container, struct json keys)
 {
     struct slice text = text_at(keys, "sketch");
+    uint64_t named = number_at(keys, "named");
     uint8_t *bytes = text.data ? arena_try_alloc(&op->arena, text.size) : NULL;
     size_t size;
 
-    if (bytes && base64_decode(text, bytes, text.size, &size))
-        (void)sketch_read(container->keys, slice_make(bytes, size)); /* else it begins anew */
+    if (bytes && base64_decode(text, bytes, text.size, &size) &&
+        sketch_read(container->keys, slice_make(bytes, size)))
+        container->keys_named = named; /* else both begin anew */
 }
 
 static void read_paths(struct book *book, struct container_record *container, struct json paths)

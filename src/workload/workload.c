@@ -1,6 +1,5 @@
 /* src/workload/workload.c - the lists in which actions wait, and the lock of the record. */
 #include <assert.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #include "base/heap.h"
 #include "workload/book.h"
 
-enum { LISTS = 16, LIST_SIZE = 64, LIST_KNOWN = 16 };
+enum { LISTS = 16, LIST_SIZE = 32, LIST_KNOWN = 16 };
 
 /* Actions that wait. A thread has always the same list, which it shares with few others. */
 struct list {
@@ -90,14 +89,37 @@ static struct container_record *find_container(struct workload *workload, struct
     return *known;
 }
 
-static void put_in_line(struct workload *workload, const struct workload_told *told, struct waiting *waiting)
+/* A part of what the operation cost, if it had several actions. */
+struct share {
+    enum work_kind kind;
+    const struct noted_key *key;
+    uint32_t charge, bytes, took_us;
+    uint64_t id_hash;
+};
+
+static void put_in_line(struct workload *workload, const struct workload_told *told,
+                        const struct share *share)
 {
     struct list *list = &workload->list[my_list()];
+    struct container_record *container;
+    struct waiting *waiting;
 
     pthread_mutex_lock(&list->lock);
-    waiting->container = find_container(workload, list, told);
-    if (waiting->container)
-        list->waiting[list->count++] = *waiting;
+    container = find_container(workload, list, told);
+    if (container) {
+        waiting = &list->waiting[list->count++];
+        waiting->container = container;
+        waiting->kind = share->kind;
+        waiting->failed = told->failed;
+        waiting->ranges_there = told->ranges_there;
+        waiting->charge = share->charge;
+        waiting->bytes = share->bytes;
+        waiting->took_us = share->took_us;
+        waiting->id_hash = share->id_hash;
+        waiting->at_ms = told->at_ms;
+        waiting->key.size = share->key->size;
+        memcpy(waiting->key.text, share->key->text, share->key->size);
+    }
     if (list->count == LIST_SIZE) {
         pthread_mutex_lock(&workload->lock);
         empty(workload, list);
@@ -143,32 +165,33 @@ static void unlock_all(struct workload *workload)
 
 /* ---- what has ended ---- */
 
-/* A part of what the operation cost, if it had several actions. */
-static struct waiting waiting_of(const struct workload *workload, const struct workload_told *told,
-                                 size_t parts)
+/* Whatever is beyond 32 bits is one operation's, and as good as endless. */
+static uint32_t narrow(uint64_t number)
 {
-    return (struct waiting){ .kind = told->kind,
-                             .failed = told->failed,
-                             .key = told->noted->key,
-                             .ranges_there = told->ranges_there,
-                             .charge = (uint64_t)llround(told->charge * 100) / parts,
-                             .bytes = told->bytes / parts,
-                             .took_us = (uint64_t)told->took_us / parts,
-                             .id_hash = told->id.data ? book_hash(&workload->book, told->id) : 0,
-                             .at_ms = env_monotonic_ms(workload->options.env) };
+    return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+}
+
+static struct share share_of(const struct workload *workload, const struct workload_told *told, size_t parts)
+{
+    return (struct share){ .kind = told->kind,
+                           .key = &told->noted->key,
+                           .charge = narrow((uint64_t)(told->charge * 100 + 0.5) / parts),
+                           .bytes = narrow(told->bytes / parts),
+                           .took_us = narrow((uint64_t)told->took_us / parts),
+                           .id_hash = told->id.data ? book_hash(&workload->book, told->id) : 0 };
 }
 
 static void note_actions(struct workload *workload, const struct workload_told *told)
 {
     const struct noted *noted = told->noted;
-    struct waiting waiting = waiting_of(workload, told, noted->count);
+    struct share share = share_of(workload, told, noted->count);
 
     for (size_t i = 0; i < noted->count; i++) {
         const struct noted_action *action = noted_action(noted, i);
 
-        waiting.kind = action->kind;
-        waiting.key = action->key;
-        put_in_line(workload, told, &waiting);
+        share.kind = action->kind;
+        share.key = &action->key;
+        put_in_line(workload, told, &share);
     }
 }
 
@@ -188,7 +211,7 @@ static void note_at_once(struct workload *workload, const struct workload_told *
     pthread_mutex_lock(&workload->lock);
     container = book_container(&workload->book, told->container, told->link);
     if (container && noted->query.outline)
-        book_query(&workload->book, container, told, env_monotonic_ms(workload->options.env));
+        book_query(&workload->book, container, told);
     for (size_t i = 0; container && i < noted->count; i++)
         book_changes(&workload->book, container, noted_action(noted, i));
     pthread_mutex_unlock(&workload->lock);
@@ -201,11 +224,11 @@ void workload_note(struct workload *workload, const struct workload_told *told)
     if (told->noted->count && !told->failed)
         note_actions(workload, told);
     if (told->noted->count == 0 || told->failed || told->kind == WORK_SCRIPT) {
-        struct waiting waiting = waiting_of(workload, told, 1);
+        struct share share = share_of(workload, told, 1);
 
         if (told->noted->count && !told->failed)
-            waiting.charge = waiting.bytes = 0; /* its actions have them */
-        put_in_line(workload, told, &waiting);
+            share.charge = share.bytes = 0; /* its actions have them */
+        put_in_line(workload, told, &share);
     }
     note_at_once(workload, told);
 }

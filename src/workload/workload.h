@@ -47,6 +47,7 @@ struct workload_told {
     uint32_t ranges;       /* that it was about */
     uint32_t ranges_there; /* of the container */
     int64_t took_us;
+    int64_t at_ms; /* on the monotonic clock */
 };
 
 void workload_note(struct workload *workload, const struct workload_told *told);

@@ -8,8 +8,11 @@
 #include "test.h"
 #include "workload/workload.h"
 
+static struct env *test_env; /* of the test that runs, for its threads, too */
+
 static struct workload *open_record(void)
 {
+    test_env = test_op()->env;
     return workload_open(&(struct workload_options){ .env = test_op()->env, .records = true });
 }
 
@@ -40,7 +43,8 @@ static void note_read(struct workload *workload, uint32_t container, const char 
                                                      .bytes = 100,
                                                      .ranges = 1,
                                                      .ranges_there = 2,
-                                                     .took_us = 30 });
+                                                     .took_us = 30,
+                                                     .at_ms = env_monotonic_ms(test_env) });
 }
 
 static void note_query(struct workload *workload, uint32_t container, const char *text)
@@ -65,7 +69,8 @@ static void note_query(struct workload *workload, uint32_t container, const char
                                                      .scanned = 40,
                                                      .ranges = 2,
                                                      .ranges_there = 2,
-                                                     .took_us = 500 });
+                                                     .took_us = 500,
+                                                     .at_ms = env_monotonic_ms(test_env) });
 }
 
 static void note_change(struct workload *workload, const char *before, const char *after)
@@ -85,6 +90,7 @@ static void note_change(struct workload *workload, const char *before, const cha
                                                      .container = &rid,
                                                      .link = slice_of("dbs/d/colls/c"),
                                                      .kind = WORK_REPLACE });
+    noted_end(&noted);
 }
 
 static struct slice print(struct workload *workload, enum workload_form form)
@@ -144,6 +150,25 @@ TEST(operations_are_counted_by_kind_and_by_key)
         slice_is(json_string(json_get(json_element(json_get(keys, "commonest"), 0), "key")), "[\"often\"]"));
     CHECK(number(json_element(json_get(keys, "commonest"), 0), "count") == 90);
     CHECK(number(container, "rangesMost") == 2 && number(container, "readsById") == 100);
+    workload_close(workload);
+}
+
+TEST_OF_SIZE(of_many_requests_one_in_a_few_counts_for_all)
+{
+    struct workload *workload = open_record();
+    struct json keys, first;
+    char key[16];
+
+    for (int i = 0; i < 100000; i++) {
+        snprintf(key, sizeof(key), "k%d", i % 3 ? i % 50 : 777);
+        note_read(workload, 1, key);
+    }
+    keys = json_get(container_of(shown(workload), 0), "keys");
+    first = json_element(json_get(keys, "commonest"), 0);
+    CHECK(number(keys, "named") == 100000);
+    CHECK(number(keys, "different") >= 45 && number(keys, "different") <= 55);
+    CHECK(slice_is(json_string(json_get(first, "key")), "[\"k777\"]"));
+    CHECK(number(first, "count") > 31000 && number(first, "count") < 36000);
     workload_close(workload);
 }
 
@@ -310,6 +335,7 @@ TEST(what_is_recorded_of_a_container_goes_with_it_and_its_memory_is_used_again)
     size_t held = 0;
 
     account_init(&account, 0);
+    test_env = test_op()->env;
     workload = workload_open(
         &(struct workload_options){ .env = test_op()->env, .account = &account, .records = true });
     for (int i = 0; i < 5; i++) {
@@ -335,6 +361,7 @@ TEST_OF_SIZE(memory_is_bounded_and_what_finds_no_room_is_counted)
     struct json record;
 
     account_init(&account, 0);
+    test_env = test_op()->env;
     workload = workload_open(
         &(struct workload_options){ .env = test_op()->env, .account = &account, .records = true });
     for (uint32_t container = 0; container < 300; container++)
