@@ -330,7 +330,7 @@ static struct slice write_trigger(struct op *op, const struct container *contain
 
     buf_init(&out, &op->arena);
     buf_text(&out,
-             "// A post-trigger of Create. For Delete the same with -= 1.\n"
+             "// A post-trigger of Create; for Delete the same with -= 1. Make the counts of today first.\n"
              "function keepCount() {\n"
              "  const item = getContext().getResponse().getBody(), items = getContext().getCollection();\n"
              "  const id = \"count-\" + ");

@@ -290,7 +290,8 @@ static void describe(struct book *book, struct container_record *container,
 }
 
 /* The same as it came, to be asked again: the first, and then now and then another. */
-static void keep_example(struct book *book, struct query_record *query, const struct noted_query *noted)
+static void keep_example(struct book *book, struct query_record *query, const struct noted_query *noted,
+                         const struct noted_key *key)
 {
     size_t at = query->requests <= 1 ? 0 : 1;
     struct arena_mark mark = arena_mark(&book->memory);
@@ -304,6 +305,10 @@ static void keep_example(struct book *book, struct query_record *query, const st
     if (json_kind(noted->parameters) == JSON_ARRAY) {
         buf_text(&text, ",\"parameters\":");
         json_print(&text, noted->parameters);
+    }
+    if (key->size && key->text[key->size - 1] == ']') { /* whole */
+        buf_text(&text, ",\"key\":");
+        buf_append(&text, key->text, key->size);
     }
     buf_byte(&text, '}');
     if (!text.failed && text.size <= BOOK_EXAMPLE_BYTES_MAX) {
@@ -366,5 +371,5 @@ void book_query(struct book *book, struct container_record *container, const str
     query->single += noted->names_key;
     count_uses(container, query);
     compare_with_reads(book, noted->outline, query, told->at_ms);
-    keep_example(book, query, noted);
+    keep_example(book, query, noted, &told->noted->key);
 }

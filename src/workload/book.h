@@ -57,7 +57,7 @@ struct query_record {
     struct after_reads after;
     char text[BOOK_TEXT_BYTES_MAX + 1];
     char example[BOOK_EXAMPLES]
-                [BOOK_EXAMPLE_BYTES_MAX + 1]; /* {"query":...,"parameters":[...]}, or nothing */
+                [BOOK_EXAMPLE_BYTES_MAX + 1]; /* {"query":...,"parameters":[...],"key":[...]}, or nothing */
 };
 
 struct container_record {
