@@ -73,10 +73,10 @@ static bool is_share(const char *name)
     return strstr(name, "hare") != NULL; /* shareOfBytes, largestShare */
 }
 
-/* Of figures in one unit the largest has the longest bar. */
+/* Of figures in one unit the largest has the longest bar. What one operation costs is none beside what all do. */
 static bool is_units(const char *name)
 {
-    return strncmp(name, "requestUnits", 12) == 0;
+    return strncmp(name, "requestUnits", 12) == 0 && !strstr(name, "Each");
 }
 
 /* ---- values ---- */
@@ -139,11 +139,13 @@ static double most_units(orrery_value evidence)
     return most;
 }
 
-static bool is_long_text(orrery_value value)
+/* A script, whose lines are to be seen. */
+static bool has_lines(orrery_value value)
 {
     size_t size;
+    const char *text = orrery_value_type(value) == ORRERY_STRING ? orrery_value_text(value, &size) : "";
 
-    return orrery_value_type(value) == ORRERY_STRING && memchr(orrery_value_text(value, &size), '\n', size);
+    return strchr(text, '\n') != NULL;
 }
 
 static void add_evidence(struct text *to, orrery_value evidence)
@@ -159,9 +161,9 @@ static void add_evidence(struct text *to, orrery_value evidence)
         text_puts(to, "<tr><th>");
         add_name(to, name);
         text_puts(to, is_number ? "</th><td class=\"n\">" : "</th><td colspan=\"2\">");
-        text_puts(to, is_long_text(value) ? "<pre>" : "");
+        text_puts(to, has_lines(value) ? "<pre>" : "");
         add_value(to, value);
-        text_puts(to, is_long_text(value) ? "</pre>" : "");
+        text_puts(to, has_lines(value) ? "</pre>" : "");
         text_puts(to, is_number ? "</td><td>" : "");
         if (is_number && is_share(name))
             add_bar(to, orrery_value_number(value));
@@ -264,7 +266,9 @@ void advise_html(struct text *out, orrery_value report)
         add_finding(out, one);
     for (size_t at = 0; orrery_value_next(orrery_value_member(report, "containers"), &at, NULL, &one);)
         add_container(out, one);
-    text_puts(out, "<h2>Not seen</h2><ul>\n");
+    if (orrery_value_count(orrery_value_member(report, "notSeen")) > 0)
+        text_puts(out, "<h2>Not seen</h2>\n");
+    text_puts(out, "<ul>\n");
     for (size_t at = 0; orrery_value_next(orrery_value_member(report, "notSeen"), &at, NULL, &one);) {
         text_puts(out, "<li>");
         add_string(out, one);
