@@ -8,7 +8,7 @@
 
 enum { REGISTER_BITS = 10, REGISTERS = 1 << REGISTER_BITS, NO_SLOT = UINT16_MAX };
 
-_Static_assert(SKETCH_SLOTS_MAX < NO_SLOT, "a slot's number has 16 bits");
+_Static_assert((int)SKETCH_SLOTS_MAX < (int)NO_SLOT, "a slot's number has 16 bits");
 
 struct slot {
     struct hash128 hash;
