@@ -16,6 +16,7 @@ struct engine {
     struct opened opened;
     struct snapshots snapshots;
     struct scripts *scripts;
+    struct heat *heat; /* NULL: nobody watches */
     char script_program[PATH_MAX];
     struct auth *auth;
     struct service service;
