@@ -14,6 +14,7 @@ export const t = {
   nothingYet: "Nothing yet",
   undo: "Undo",
   unreachable: "The server does not answer.",
+  dots: "A browser cannot ask for what is named . or .. alone. Other programs can.",
   lost: "The server does not answer. The page tries again by itself.",
   back: "The server answers again.",
   readOnly: "Read only",

@@ -82,6 +82,26 @@ export async function hostile(server) {
     assert.equal((await client.send("GET", [...place, "docs", "plain"], { headers: { "x-ms-documentdb-partitionkey": '["d"]' } })).body.n, 2);
   });
 
+  await test("a container or a database named by dots is told to be out of reach, and nothing else is asked for in its place", async (page) => {
+    const client = await server.client();
+    await seed(server, "dotted", "safe", [{ id: "1", pk: "a" }]);
+    const made = await client.send("POST", ["dbs", "dotted", "colls"], { body: { id: "..", partitionKey: { paths: ["/pk"], kind: "Hash", version: 2 } } }).then(() => true, () => false);
+    if (!made) return; // it cannot be there at all
+    const asked = [];
+    page.on("request", (request) => asked.push(request.method() + " " + new URL(request.url()).pathname));
+    await openExplorer(page, server.http);
+    await row(page, "dotted");
+    await row(page, "..");
+    await see(page, "A browser cannot ask for", ".view.items .problem");
+    await click(page, "Actions for ..");
+    await click(page, "Delete…");
+    await type(page, "dialog input[name=typed]", "..");
+    await click(page, "Delete", "dialog button");
+    await see(page, "A browser cannot ask for", "dialog .problem");
+    assert.ok(!asked.some((line) => line.startsWith("DELETE")), asked.join("\n"));
+    assert.equal((await client.send("GET", ["dbs", "dotted", "colls"])).body.DocumentCollections.length, 2);
+  });
+
   await test("an item of almost 2 MB is shown and saved, and half a pair of UTF-16 is refused in words", async (page) => {
     await seed(server, "large", "one", [{ id: "big", pk: "a", text: "x".repeat(1_900_000), list: Array.from({ length: 500 }, (_, i) => i) }, { id: "right", pk: "a", text: "שלום עולם abc مرحبا" }]);
     await openExplorer(page, server.http);

@@ -42,7 +42,7 @@ const placesOf = (page) => page.evaluate((parts) => Object.fromEntries(parts.fla
   return [[css, [left, top, right, Math.min(bottom, innerHeight)].map(Math.round)]];
 })), PARTS);
 
-export function differences(was, is) {
+function differences(was, is) {
   const found = [];
   const grey = [...Buffer.from(was.greys, "base64")].map((value, i) => Math.abs(value - is.greys[i]));
   const mean = grey.reduce((a, b) => a + b, 0) / grey.length;
@@ -56,7 +56,7 @@ export function differences(was, is) {
 }
 
 const VIEWS = [
-  ["start", () => {}],
+  ["start", async () => {}],
   ["items", async (page) => {
     await row(page, "goods");
     await page.waitForSelector(".grid-row");

@@ -103,16 +103,16 @@ export async function others(server) {
       await row(page, "Settings");
       await page.waitForSelector(".settings .CodeMirror");
       await accessible(page, "settings, " + look);
+      await click(page, "Now");
+      await see(page, "document_create", ".now");
+      await accessible(page, "now, " + look);
+      await click(page, "Modelling");
+      await until(page, () => document.querySelectorAll(".modelling option").length > 0);
+      await click(page, "Look");
+      await see(page, "What was looked at", ".modelling");
+      await accessible(page, "modelling, " + look);
       await click(page, "Light or dark");
     }
-    await click(page, "Now");
-    await see(page, "document_create", ".now");
-    await accessible(page, "now");
-    await click(page, "Modelling");
-    await until(page, () => document.querySelectorAll(".modelling option").length > 0);
-    await click(page, "Look");
-    await see(page, "What was looked at", ".modelling");
-    await accessible(page, "modelling");
     await click(page, "New database");
     await accessible(page, "a window");
   });
@@ -202,7 +202,20 @@ export async function others(server) {
     await row(page, "one");
     await (await page.waitForSelector(".grid-row")).click();
     await see(page, "1", ".pane h2");
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the window");
+    const fits = async (what) => assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth && document.querySelector(".content").scrollWidth <= innerWidth), what + " is wider than the window");
+    await fits("an item");
+    for (const [tab, seen] of [["Now", ".now .heat"], ["Modelling", ".modelling select"], ["Start", ".snippets"]]) {
+      await click(page, tab, ".top button");
+      await page.waitForSelector(seen);
+      await fits(tab);
+    }
+    await row(page, "Settings");
+    await page.waitForSelector(".settings .CodeMirror");
+    await fits("Settings");
+    await row(page, "Items");
+    await click(page, "Query");
+    await page.waitForSelector(".view.query .CodeMirror");
+    await fits("Query");
     await page.reload();
     await until(page, () => document.documentElement.dataset.theme === "dark");
   });

@@ -83,7 +83,10 @@ export async function ways({ open, kept, closed, keys }) {
     await (await page.waitForSelector(".grid-row")).click();
     await see(page, "one", ".pane h2");
     const words = await page.evaluate(() => [...document.querySelectorAll("button")].filter((b) => b.checkVisibility()).map((b) => b.innerText || b.getAttribute("aria-label")));
-    for (const word of ["New item", "Save", "Delete", "Duplicate", "New database"]) assert.ok(!words.includes(word), word + " is offered");
+    for (const word of ["New item", "Save", "Delete", "Duplicate", "New database", "Modelling"]) assert.ok(!words.includes(word), word + " is offered");
+    await click(page, "Now");
+    await see(page, "document_read", ".now");
+    assert.equal(await page.$eval(".now .problem", (e) => e.innerText), "");
   });
 
   await test("a resource token opens its container and no more", async (page) => {
