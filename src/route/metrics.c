@@ -213,8 +213,8 @@ void metrics_print_routes(struct buf *out, const struct route_metrics *metrics)
             continue;
         buf_printf(out, "%s{\"name\":\"%s\",\"requests\":%llu,\"failed\":%llu,\"seconds\":%.6f}", before,
                    name_of(i), (unsigned long long)read_counter(&metrics[i].requests),
-                   (unsigned long long)(read_counter(&metrics[i].by_class[4]) +
-                                        read_counter(&metrics[i].by_class[5])),
+                   (unsigned long long)read_counter(&metrics[i].by_class[4]) +
+                       (unsigned long long)read_counter(&metrics[i].by_class[5]),
                    (double)read_counter(&metrics[i].time_us) / 1e6);
         before = ",";
     }

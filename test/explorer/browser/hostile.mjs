@@ -85,8 +85,7 @@ export async function hostile(server) {
   await test("a container or a database named by dots is told to be out of reach, and nothing else is asked for in its place", async (page) => {
     const client = await server.client();
     await seed(server, "dotted", "safe", [{ id: "1", pk: "a" }]);
-    const made = await client.send("POST", ["dbs", "dotted", "colls"], { body: { id: "..", partitionKey: { paths: ["/pk"], kind: "Hash", version: 2 } } }).then(() => true, () => false);
-    if (!made) return; // it cannot be there at all
+    await client.send("POST", ["dbs", "dotted", "colls"], { body: { id: "..", partitionKey: { paths: ["/pk"], kind: "Hash", version: 2 } } });
     const asked = [];
     page.on("request", (request) => asked.push(request.method() + " " + new URL(request.url()).pathname));
     await openExplorer(page, server.http);
