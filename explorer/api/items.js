@@ -136,6 +136,12 @@ export async function readChanges(client, container, from) {
   return { changes: answer.status === 304 ? [] : answer.body.Documents, etag: answer.headers.get("etag"), isLast: answer.status === 304 };
 }
 
+/** A header's percent-encoded text, of which a long one ends anywhere. @param {string} text */
+export function unescaped(text) {
+  const bytes = [...text.matchAll(/%([0-9a-f]{2})|([^%])/gi)].map(([, hex, plain]) => (hex ? parseInt(hex, 16) : plain.charCodeAt(0)));
+  return new TextDecoder().decode(new Uint8Array(bytes));
+}
+
 /** @param {Client} client @param {string[]} procedure @param {any[]} key @param {any[]} parameters */
 export async function runProcedure(client, procedure, key, parameters) {
   const answer = await client.send("POST", procedure, {
@@ -143,5 +149,5 @@ export async function runProcedure(client, procedure, key, parameters) {
     headers: { "x-ms-documentdb-partitionkey": keyHeader(key), "x-ms-documentdb-script-enable-logging": "true" },
   });
   const log = answer.headers.get("x-ms-documentdb-script-log-results");
-  return { text: answer.text, charge: answer.charge, log: log ? decodeURIComponent(log) : "", ms: answer.ms };
+  return { text: answer.text, charge: answer.charge, log: unescaped(log ?? ""), ms: answer.ms };
 }

@@ -1,4 +1,5 @@
 // explorer/views/plan.js - how a query was answered: the way, what was expected and seen, the metrics, advice.
+import { unescaped } from "../api/items.js";
 import { t } from "../text/en.js";
 import { count, fill, h } from "./dom.js";
 
@@ -26,7 +27,7 @@ export const metricsOf = (text) => (text ?? "").split(";").map((part) => /** @ty
 function adviceOf(answer) {
   const text = answer.headers.get("x-ms-cosmos-index-utilization");
   if (!text) return null;
-  const found = readOr(null, () => JSON.parse(decodeURIComponent(text))); // a long one comes cut
+  const found = readOr(null, () => JSON.parse(unescaped(text))); // a long one comes cut
   if (!found) return null;
   const specs = (/** @type {any} */ part) => [...(part?.SingleIndexes ?? []), ...(part?.CompositeIndexes ?? [])].map((/** @type {any} */ x) => x.IndexSpec ?? (x.IndexSpecs ?? []).join(", "));
   return { used: specs(found.UtilizedIndexes), wanted: specs(found.PotentialIndexes) };

@@ -23,7 +23,7 @@ export async function others(server) {
     await click(page, "Actions for Stored procedures");
     await click(page, "New stored procedure");
     await type(page, '.script input[aria-label="Id"]', "hello");
-    await setEditor(page, "function hello(name) { console.log('said ü'); getContext().getResponse().setBody({ hello: name }); }");
+    await setEditor(page, "function hello(name) { console.log('said ü'); console.log('ü'.repeat(9000)); getContext().getResponse().setBody({ hello: name }); }");
     await click(page, "Save");
     await page.waitForSelector('.tree-row[aria-label="hello"], .tab.active');
     await until(page, () => document.querySelector(".tab.active")?.innerText.includes("hello"));

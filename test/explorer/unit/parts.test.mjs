@@ -6,7 +6,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { placeOf, placeOfSelf } from "../../../explorer/api/client.js";
 import { putAt } from "../../../explorer/api/json.js";
-import { keyHeader, keyOf, momentOf, namesOf } from "../../../explorer/api/items.js";
+import { keyHeader, keyOf, momentOf, namesOf, unescaped } from "../../../explorer/api/items.js";
 import { WELL_KNOWN_KEY, credentialOf, readSecret } from "../../../explorer/api/sign.js";
 import { twoDimensions } from "../../../explorer/views/chart.js";
 import { csvOf } from "../../../explorer/views/export.js";
@@ -115,6 +115,11 @@ test("a member named __proto__ is a member, and changes nothing else", () => {
   const item = putAtAll({}, [[["__proto__", "polluted"], 1], [["__proto__", "constructor"], "x"], [["a", "b"], 2], [["gone"], 3], [["gone"], undefined]]);
   assert.equal(JSON.stringify(item), '{"__proto__":{"polluted":1,"constructor":"x"},"a":{"b":2}}');
   assert.equal({}.polluted, undefined);
+});
+
+test("a header that was cut within a character is read up to there", () => {
+  assert.equal(unescaped("a%20%C3%BC"), "a ü");
+  for (const cut of ["a%C3%BC%C3", "a%C3%BC%C", "a%C3%BC%"]) assert.match(unescaped(cut), /^aü/, cut);
 });
 
 test("lines of round degrees are few, wherever the shapes lie", () => {
