@@ -32,12 +32,12 @@ function strip(cells, most, times) {
 
 /**
  * A table, so that those who do not see the colours have the sums.
- * @param {import("../state/hour.js").HeatRow[]} rows @param {number[]} times of the minutes @param {string} caption @param {string} what
+ * @param {import("../state/hour.js").HeatRow[]} rows @param {number[]} times of the minutes @param {string} what
  */
-export function heatTable(rows, times, caption, what) {
+export function heatTable(rows, times, what) {
   if (!rows.length) return h("p.muted", t.now.cold);
   const most = Math.max(...rows.flatMap((row) => row.cells.map((units) => units ?? 0)));
-  return h("div.scroll-x", { tabindex: 0, role: "region", "aria-label": caption }, h("table.plain.heat", h("thead", h("tr", [t.now.container, what, t.now.hour, t.now.sum].map((text) => h("th", { scope: "col" }, text)))),
+  return h("table.plain.heat", h("thead", h("tr", [t.now.container, what, t.now.hour, t.now.sum].map((text) => h("th", { scope: "col" }, text)))),
     h("tbody", rows.map((row) => h("tr", h("td", { dir: "auto" }, shortName(row.container)), h("th", { scope: "row", dir: "auto" }, h("code", row.label + (row.isCut ? "…" : ""))),
-      h("td.heat-cell", strip(row.cells, most, times)), h("td.number", count(Math.round(row.total))))))));
+      h("td.heat-cell", strip(row.cells, most, times)), h("td.number", count(Math.round(row.total)))))));
 }

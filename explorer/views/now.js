@@ -48,8 +48,9 @@ export function nowView() {
   const panels = PICTURES.map((picture) => panel(picture.title));
   const units = panel(t.now.units);
   const figures = h("div.facts-row");
-  const hotKeys = h("div");
-  const hotRanges = h("div");
+  const region = (/** @type {string} */ label) => h("div.scroll-x", { tabindex: 0, role: "region", "aria-label": label }); // it stays, so that who is there stays
+  const hotKeys = region(t.now.hotKeys);
+  const hotRanges = region(t.now.hotRanges);
   const slow = h("div", h("p.muted", t.loading));
   const operations = h("tbody", h("tr", h("td", { colspan: 5 }, t.loading)));
   const element = h("section.view.now", { "aria-label": t.now.title }, h("div.bar", h("h1", t.now.title), h("span.muted", t.now.text)), problem, figures,
@@ -58,6 +59,8 @@ export function nowView() {
     h("section.panel.wide", h("h2", t.now.slow), slow),
     h("section.panel.wide", h("h2", t.now.operations), h("div.scroll-x", { tabindex: 0, role: "region", "aria-label": t.now.operations },
       h("table.plain", h("thead", h("tr", [t.now.operation, t.now.perSecond, t.now.mean, t.now.failed, t.now.total].map((text) => h("th", { scope: "col" }, text)))), operations))));
+  /** @type {any} */
+  let Chart = null;
   /** @type {any[]} */
   let charts = [];
   /** @type {any} */
@@ -65,8 +68,9 @@ export function nowView() {
   let colours = palette();
   const line = (/** @type {string} */ label, /** @type {number} */ i) => ({ label, data: [], borderColor: colours.series[i % 6], backgroundColor: colours.series[i % 6], borderWidth: 1.5, pointRadius: isAlone, tension: 0.2 });
 
-  async function begin() {
-    const Chart = await loadChart();
+  /** In the colours of the page as it looks now. */
+  function makeCharts() {
+    for (const chart of [...charts, unitsChart]) chart?.destroy();
     colours = palette();
     const make = (/** @type {any} */ canvas, /** @type {string[]} */ lines) => {
       const options = chartOptions(colours);
@@ -75,6 +79,11 @@ export function nowView() {
     };
     charts = PICTURES.map((picture, i) => make(panels[i].canvas, picture.lines));
     unitsChart = make(units.canvas, []);
+  }
+
+  async function begin() {
+    Chart = await loadChart();
+    makeCharts();
     while (!isClosed) {
       if (element.isConnected && !element.hidden && !document.hidden) await look();
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
@@ -93,6 +102,7 @@ export function nowView() {
   }
 
   function draw() {
+    if (palette().ink !== colours.ink) makeCharts(); // somebody has turned the light on, or off
     const points = hour.points();
     const labels = points.map((p) => new Date(p.at).toLocaleTimeString());
     PICTURES.forEach((picture, i) => {
@@ -104,8 +114,8 @@ export function nowView() {
     show(unitsChart, labels, names.map((name) => points.map((p) => p.units.get(name) ?? 0)));
     drawFigures(points[points.length - 1]);
     const times = hour.told?.minutes.map((minute) => minute.at) ?? [];
-    fill(hotKeys, heatTable(hour.heat("keys", HOT_MAX), times, t.now.hotKeys, t.now.key));
-    fill(hotRanges, heatTable(hour.heat("ranges", HOT_MAX), times, t.now.hotRanges, t.now.range));
+    fill(hotKeys, heatTable(hour.heat("keys", HOT_MAX), times, t.now.key));
+    fill(hotRanges, heatTable(hour.heat("ranges", HOT_MAX), times, t.now.range));
     drawSlow(slow, hour.told?.slow ?? []);
     fill(operations, hour.operations().slice(0, 20).map((o) =>
       h("tr", h("th", { scope: "row" }, o.name), [o.perSecond.toFixed(1), o.mean === null ? "–" : o.mean.toFixed(2), count(o.failed), count(o.requests)].map((v) => h("td.number", v)))));

@@ -31,6 +31,12 @@ export async function hours(server) {
     await until(page, () => Object.values(window.Chart?.instances ?? {}).length === 7);
     await until(page, () => Object.values(window.Chart.instances).every((chart) => chart.data.labels.length > 1)); // from the ring, and as time goes by
     assert.equal(await page.$eval(".now .problem", (e) => e.innerText), "");
+    await page.evaluate(() => {
+      document.querySelector('[aria-label="Hot partition keys"]').focus();
+      window.before = document.querySelector(".heat");
+    });
+    await until(page, () => document.querySelector(".heat") !== window.before);
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Hot partition keys", "the place that somebody reads is taken away");
     await page.evaluate(() => [...document.querySelectorAll(".slow summary")].find((e) => e.innerText.includes("SELECT VALUE COUNT")).click());
     await see(page, "documents seen", ".slow .plan-tree");
     await click(page, "Open as a query", ".slow details[open] button");
