@@ -155,18 +155,21 @@ static void compare_spending(const struct spending *before, const struct spendin
     }
 }
 
-static void take_sample(const struct now *now, const struct now_sources *sources, struct sample *sample,
-                        struct spending *after)
+/* How many figures it has. */
+static size_t take_sample(const struct now *now, const struct now_sources *sources, struct sample *sample,
+                          struct spending *after)
 {
     const struct account *account = sources->statistics.account;
+    size_t figures;
 
     memset(sample, 0, sizeof(*sample));
     sample->at_ms = env_now_ms(now->env);
     sample->memory_bytes = atomic_load_explicit(&account->used_bytes, memory_order_relaxed);
-    statistics_read(&sources->statistics, sample->figure);
+    figures = statistics_read(&sources->statistics, sample->figure);
     route_totals(sources->router, &sample->requests);
     read_spending(sources->statistics.catalog, after);
     compare_spending(&now->spending, after, sample);
+    return figures;
 }
 
 /* --- a minute --- */
@@ -343,7 +346,7 @@ static void print_samples(struct buf *out, const struct now *now, const struct n
     uint64_t first = first_kept(now->sample_count, SAMPLES);
     struct spending after;
     struct sample last;
-    size_t figures = statistics_read(&sources->statistics, last.figure);
+    size_t figures = take_sample(now, sources, &last, &after);
 
     buf_text(out, "\"figures\":[");
     for (size_t i = 0; i < figures; i++)
@@ -353,7 +356,6 @@ static void print_samples(struct buf *out, const struct now *now, const struct n
         print_sample(out, &now->sample[i % SAMPLES], figures, names);
         buf_byte(out, ',');
     }
-    take_sample(now, sources, &last, &after);
     print_sample(out, &last, figures, names);
     buf_byte(out, ']');
 }

@@ -1,4 +1,5 @@
 /* test/unit/resource/heat_test.c - which keys and ranges requests went to, in a memory that does not grow. */
+#include <pthread.h>
 #include <stdio.h>
 
 #include "ask.h"
@@ -111,6 +112,43 @@ TEST(of_many_requests_some_stand_for_the_others_and_nothing_grows)
     heat_gather(hearth.heat, &hearth.sums);
     CHECK(sketch_total(hearth.sums.keys) > 100 * 36000 && sketch_total(hearth.sums.keys) < 100 * 44000);
     CHECK(heat_bytes() + heat_sums_bytes() == before && before < 512 * 1024);
+    close_hearth(&hearth);
+}
+
+enum { WRITERS = 4, NOTES_EACH = 3000 };
+
+static void *note_many(void *context)
+{
+    struct hearth *hearth = context;
+    struct request request = { .header[HEADER_PARTITION_KEY] = slice_of("[\"hot\"]") };
+    struct call call = { .service = &hearth->ask.service,
+                         .request = &request,
+                         .container = hearth->container };
+    struct reply reply = { 0 };
+    struct op op;
+
+    op_init(&op, env_system(), SIZE_MAX);
+    for (int i = 0; i < NOTES_EACH; i++)
+        heat_note(&op, &call, &reply, 1);
+    op_free(&op);
+    return NULL;
+}
+
+TEST(many_threads_note_while_it_is_gathered)
+{
+    struct hearth hearth;
+    pthread_t writer[WRITERS];
+
+    open_hearth(&hearth);
+    for (int i = 0; i < WRITERS; i++)
+        CHECK(pthread_create(&writer[i], NULL, note_many, &hearth) == 0);
+    for (int i = 0; i < 100; i++)
+        heat_gather(hearth.heat, &hearth.sums);
+    for (int i = 0; i < WRITERS; i++)
+        pthread_join(writer[i], NULL);
+    heat_gather(hearth.heat, &hearth.sums);
+    CHECK(sketch_total(hearth.sums.keys) > 0); /* a note that met another was lost */
+    CHECK(row_of(&hearth, "[\"hot\"]").count == sketch_total(hearth.sums.keys));
     close_hearth(&hearth);
 }
 
