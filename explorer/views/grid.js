@@ -5,14 +5,15 @@ import { fill, h, icon } from "./dom.js";
 
 const ROW_PX = 29;
 const SPARE_ROWS = 6; // above and below what can be seen
-const HEIGHT_MAX_PX = 30_000_000; // browsers draw nothing beyond some 33 million
+const HEAD_PX = 31;
+const HEIGHT_MAX_PX = 30_000_000; // browsers draw nothing beyond some 33 million: of a longer list, a step of the bar is more than one row
 
 /**
  * @typedef {{ name: string, title: string, width: number, value: (row: any) => any, sortable?: boolean }} Column
  * @typedef {{ label: string, onOpen?: (index: number) => void, onEnd?: () => void, onSort?: (column: Column) => void, onSelect?: (count: number) => void, empty?: () => any }} GridOptions
  */
 
-/** @typedef {{ element: HTMLElement, box: HTMLInputElement|null, cells: HTMLElement[], kinds: string[], index: number, version: number }} Slot */
+/** @typedef {{ element: HTMLElement, box: HTMLInputElement|null, cells: HTMLElement[], kinds: string[], index: number, version: number, top: number }} Slot */
 
 let grids = 0;
 
@@ -73,7 +74,7 @@ export class Grid {
   newSlot() {
     const box = this.options.onSelect ? h("input", { type: "checkbox", tabindex: -1 }) : null;
     const cells = this.columns.map(() => h("div.cell.cell-text", { role: "gridcell" }, ""));
-    return { element: h("div.grid-row", { role: "row" }, box && h("div.cell", { role: "gridcell" }, box), cells), box, cells, kinds: cells.map(() => ""), index: -1, version: -1 };
+    return { element: h("div.grid-row", { role: "row" }, box && h("div.cell", { role: "gridcell" }, box), cells), box, cells, kinds: cells.map(() => ""), index: -1, version: -1, top: -1 };
   }
 
   /** @param {any[]} rows the same array may have grown */
@@ -107,35 +108,46 @@ export class Grid {
     });
   }
 
+  /** How far the rows move when the bar moves by one. */
+  scale() {
+    const height = this.rows.length * ROW_PX;
+    const room = HEAD_PX - this.scroller.clientHeight;
+    return height <= HEIGHT_MAX_PX ? 1 : (height + room) / (HEIGHT_MAX_PX + room);
+  }
+
   /** Row i has slot i modulo their number: whoever scrolls by a row fills one element, and none is made or moved. */
   draw() {
     const { scrollTop, clientHeight } = this.scroller;
-    const first = Math.max(0, Math.floor(scrollTop / ROW_PX) - SPARE_ROWS);
-    const last = Math.min(this.rows.length, Math.ceil((scrollTop + clientHeight) / ROW_PX) + SPARE_ROWS);
+    const top = scrollTop * this.scale();
+    const first = Math.max(0, Math.floor(top / ROW_PX) - SPARE_ROWS);
+    const last = Math.min(this.rows.length, Math.ceil((top + clientHeight) / ROW_PX) + SPARE_ROWS);
     while (this.slots.length < last - first) this.slots.push(this.newSlot());
     const unused = new Set(this.slots);
     for (let index = first; index < last; index++) {
       const slot = this.slots[index % this.slots.length];
       unused.delete(slot);
+      this.place(slot, Math.round(index * ROW_PX + scrollTop - top));
       if (slot.index !== index || slot.version !== this.version) this.fillSlot(slot, index);
       if (!slot.element.isConnected) this.body.append(slot.element);
     }
     for (const slot of unused) {
-      if (slot.index >= 0 && slot.index < this.rows.length && slot.version === this.version) continue; // out of sight, and as it was
+      if (this.scale() === 1 && slot.index >= 0 && slot.index < this.rows.length && slot.version === this.version) continue; // out of sight, and as it was
       slot.element.remove();
       slot.index = -1;
     }
     if (last >= this.rows.length - SPARE_ROWS && clientHeight > 0) this.options.onEnd?.();
   }
 
+  /** @param {Slot} slot @param {number} top */
+  place(slot, top) {
+    if (slot.top !== top) slot.element.style.transform = `translateY(${(slot.top = top)}px)`;
+  }
+
   /** What has not changed is not touched: an attribute that is set to what it is costs as much as another. @param {Slot} slot @param {number} index */
   fillSlot(slot, index) {
     const { element, box } = slot;
     const row = this.rows[index];
-    if (slot.index !== index) {
-      element.style.transform = `translateY(${index * ROW_PX}px)`;
-      element.ariaRowIndex = String(index + 2);
-    }
+    if (slot.index !== index) element.ariaRowIndex = String(index + 2);
     slot.index = index;
     slot.version = this.version;
     set(element, "id", index === this.active ? this.idOf(index) : "");
@@ -183,8 +195,9 @@ export class Grid {
     this.active = Math.max(0, Math.min(this.rows.length - 1, index));
     const top = this.active * ROW_PX;
     const { scrollTop, clientHeight } = this.scroller;
-    if (top < scrollTop) this.scroller.scrollTop = top;
-    else if (top + 2 * ROW_PX > scrollTop + clientHeight) this.scroller.scrollTop = top + 2 * ROW_PX - clientHeight;
+    const scale = this.scale();
+    if (top < scrollTop * scale) this.scroller.scrollTop = top / scale;
+    else if (top + HEAD_PX + ROW_PX > scrollTop * scale + clientHeight) this.scroller.scrollTop = Math.ceil((top + HEAD_PX + ROW_PX - clientHeight) / scale);
     this.scroller.setAttribute("aria-activedescendant", this.idOf(this.active));
     this.redraw();
   }
