@@ -71,13 +71,13 @@ out:
     return st;
 }
 
-/* Programs that know this server may ask for whole answers of all ranges. Nobody needs to ask for a ranking as a whole. */
+/* Programs that know this server may ask for whole answers of all ranges. */
 static enum status route_query(struct op *op, const struct call *call, struct reply *reply,
                                struct partition_scope *scope, struct search *search)
 {
     enum status st = ST_OK;
 
-    if (!is_of_all(call, scope) || header_is_true(call->request, HEADER_WHOLE) || query_ranks(search->query))
+    if (!is_of_all(call, scope) || header_is_true(call->request, HEADER_WHOLE))
         return ST_OK;
     if (is_spread(call, scope))
         TRY(check_servable(op, call, search));
@@ -154,7 +154,7 @@ out:
 
 enum status document_query(struct op *op, struct call *call, struct reply *reply)
 {
-    uint64_t lsn = container_lsn(call->container);
+    uint64_t lsn;
     struct query_options options = search_options(call);
     struct functions functions = functions_of(call, NULL);
     struct query_rows rows = { 0 };
@@ -166,7 +166,8 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     options.rows_as_values = form_of_answer(call) == FORM_BINARY;
     scope_all(reply, call);
     TRY(scope_read(op, call, reply, &scope));
-    TRY(scope_check_session(op, call, reply, lsn));
+    TRY(scope_check_session(op, call, reply));
+    lsn = container_lsn(call->container); /* before the read, which sees at least this */
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
     TRY(narrow_scope(op, call->container, search.query, &scope));
