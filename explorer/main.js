@@ -18,6 +18,7 @@ session.watch(({ client }) => {
   if (client === shown) return;
   shown = client;
   fill(document.body, client ? shellView() : signInView());
+  performance.mark("first-view");
 });
 
 async function begin() {

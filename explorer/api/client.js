@@ -1,4 +1,5 @@
 // explorer/api/client.js - sends one signed request and reads its answer.
+import { t } from "../text/en.js";
 import { parseJson } from "./json.js";
 
 const VERSION = "2020-07-15";
@@ -35,6 +36,9 @@ function encodeSegment(segment) {
   return encodeURIComponent(wellFormed(segment));
 }
 
+/** What a browser folds: /dbs/.. would be asked for as /, which is something else. */
+const DOTS = /\/\.\.?(\/|$)/;
+
 /** @param {string} text */
 const wellFormed = (text) => text.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, "\uFFFD");
 
@@ -61,6 +65,7 @@ export class Client {
    */
   async send(method, where, options = {}) {
     const place = Array.isArray(where) ? placeOf(where) : where;
+    if (DOTS.test(place.path)) throw new ApiError(400, 0, "", t.dots);
     const date = new Date().toUTCString();
     /** @type {Record<string, string>} */
     const headers = {

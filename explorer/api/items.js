@@ -61,7 +61,7 @@ export function deleteItem(client, container, definition, item, etag) {
 
 /**
  * A query's pages, one after the other. The server joins the ranges.
- * @typedef {{ query: string, parameters?: any[], pageSize?: number, metrics?: boolean, index?: string, key?: any[] }} Question
+ * @typedef {{ query: string, parameters?: any[], pageSize?: number, metrics?: boolean, index?: string, key?: any[], asOf?: string }} Question
  */
 export class Pages {
   /** @param {Client} client @param {string[]} container @param {Question} question */
@@ -78,7 +78,7 @@ export class Pages {
 
   /** The next page's rows; [] when there is none. @returns {Promise<{ rows: any[], answer: Answer }>} */
   async next() {
-    const { query, parameters = [], pageSize = 100, metrics, index, key } = this.question;
+    const { query, parameters = [], pageSize = 100, metrics, index, key, asOf } = this.question;
     /** @type {Record<string, string>} */
     const headers = {
       "content-type": "application/query+json",
@@ -90,6 +90,7 @@ export class Pages {
     if (metrics)
       Object.assign(headers, { "x-ms-documentdb-populatequerymetrics": "true", "x-ms-cosmos-populateindexmetrics-v2": "true", "x-orrery-explain": "true" });
     if (index) headers["x-orrery-index"] = index;
+    if (asOf) headers["x-orrery-as-of"] = asOf;
     if (key) headers["x-ms-documentdb-partitionkey"] = keyHeader(key);
     if (this.continuation) headers["x-ms-continuation"] = this.continuation;
     const answer = await this.client.send("POST", [...this.container, "docs"], { body: { query, parameters }, headers, signal: this.abort.signal });
@@ -103,6 +104,20 @@ export class Pages {
     this.isDone = true;
     this.abort.abort();
   }
+}
+
+const UNITS_MS = /** @type {Record<string, number>} */ ({ s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 });
+
+/**
+ * A moment as the server reads it: "-5m" is five minutes ago, a time is one in UTC, a number is an LSN. null: it is none of these.
+ * @param {string} text @param {number} [now]
+ */
+export function momentOf(text, now = Date.now()) {
+  const trimmed = text.trim();
+  const ago = /^-\s*(\d+)\s*([smhd])$/.exec(trimmed);
+  if (trimmed === "" || /^\d{1,19}$/.test(trimmed)) return trimmed;
+  const time = ago ? now - Number(ago[1]) * UNITS_MS[ago[2]] : /^\d{4}-\d\d-\d\d[T ]/.test(trimmed) ? Date.parse(trimmed.replace(" ", "T")) : NaN;
+  return Number.isFinite(time) ? new Date(time).toISOString() : null;
 }
 
 /**
@@ -121,6 +136,12 @@ export async function readChanges(client, container, from) {
   return { changes: answer.status === 304 ? [] : answer.body.Documents, etag: answer.headers.get("etag"), isLast: answer.status === 304 };
 }
 
+/** A header's percent-encoded text, of which a long one ends anywhere. @param {string} text */
+export function unescaped(text) {
+  const bytes = [...text.matchAll(/%([0-9a-f]{2})|([^%])/gi)].map(([, hex, plain]) => (hex ? parseInt(hex, 16) : plain.charCodeAt(0)));
+  return new TextDecoder().decode(new Uint8Array(bytes));
+}
+
 /** @param {Client} client @param {string[]} procedure @param {any[]} key @param {any[]} parameters */
 export async function runProcedure(client, procedure, key, parameters) {
   const answer = await client.send("POST", procedure, {
@@ -128,5 +149,5 @@ export async function runProcedure(client, procedure, key, parameters) {
     headers: { "x-ms-documentdb-partitionkey": keyHeader(key), "x-ms-documentdb-script-enable-logging": "true" },
   });
   const log = answer.headers.get("x-ms-documentdb-script-log-results");
-  return { text: answer.text, charge: answer.charge, log: log ? decodeURIComponent(log) : "", ms: answer.ms };
+  return { text: answer.text, charge: answer.charge, log: unescaped(log ?? ""), ms: answer.ms };
 }

@@ -1,4 +1,5 @@
 // explorer/api/json.js - JSON whose numbers keep all their digits, and its text laid out without changing any of it.
+import { t } from "../text/en.js";
 
 /** A number that a double would change: its text is what counts. */
 export class ExactNumber {
@@ -15,6 +16,9 @@ export class ExactNumber {
   }
 }
 
+/** Half of a pair of UTF-16, which no request can carry: it would arrive as another character. */
+const HALF = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
+
 const MANY_DIGITS = /[0-9]{16}/;
 
 /**
@@ -28,6 +32,23 @@ export function parseJson(text) {
       ? new ExactNumber(context.source)
       : value;
   return JSON.parse(text, /** @type {any} */ (keep));
+}
+
+/**
+ * Sets a member, making the objects on the way to it. A name such as __proto__ is one like any other: assigning to it would change
+ * what all objects are. `value` undefined takes the member away.
+ * @param {any} object @param {string[]} names @param {any} value
+ */
+export function putAt(object, names, value) {
+  const put = (/** @type {any} */ at, /** @type {string} */ name, /** @type {any} */ v) => Object.defineProperty(at, name, { value: v, writable: true, enumerable: true, configurable: true });
+  let at = object;
+  for (const name of names.slice(0, -1)) {
+    if (!Object.hasOwn(at, name) || kindOf(at[name]) !== "object") put(at, name, {});
+    at = at[name];
+  }
+  const last = names[names.length - 1];
+  if (value === undefined) delete at[last];
+  else put(at, last, value);
 }
 
 /** @param {any} value @param {number} [indent] */
@@ -106,7 +127,8 @@ function endOfValue(tokens, at) {
 export function jsonProblem(text) {
   try {
     JSON.parse(text);
-    return null;
+    const half = text.search(HALF);
+    return half < 0 ? null : { at: half, message: t.item.half };
   } catch (error) {
     const message = String(/** @type {Error} */ (error).message);
     const place = /position (\d+)/.exec(message);
@@ -128,7 +150,7 @@ export function brief(value, most = 200) {
   const kind = kindOf(value);
   if (kind === "undefined") return "";
   let text = kind === "string" ? value : kind === "object" || kind === "array" ? briefOfTree(value, most) : String(value);
-  if (text.length > most) text = text.slice(0, most) + "…";
+  if (text.length > most) text = text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "") + "…";
   return text.replace(/[\r\n\t]/g, " ");
 }
 

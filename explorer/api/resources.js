@@ -108,9 +108,15 @@ export async function changeRanges(client, what, body) {
   return (await client.send("POST", place, { body })).body.ranges;
 }
 
-/** Prometheus's text, which needs a signature beyond loopback. @param {Client} client */
-export async function readMetrics(client) {
-  return (await client.send("GET", { type: "_orrery", link: "_orrery/metrics", path: "/_orrery/metrics" })).text;
+/** What is wrong with a data model. @param {Client} client @param {string} of dbs/shop or dbs/shop/colls/orders */
+export async function advise(client, of) {
+  return (await client.send("POST", ["_orrery", "advise"], { body: { of } })).body;
+}
+
+/** The figures of the last hour, from a sample on. @param {Client} client @param {number} since @returns {Promise<import("../state/hour.js").Told>} */
+export async function readNow(client, since) {
+  const link = "_orrery/now" + (since ? "/" + since : "");
+  return JSON.parse((await client.send("GET", { type: "_orrery", link, path: "/" + link })).text);
 }
 
 /**

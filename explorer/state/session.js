@@ -30,8 +30,7 @@ export const canWrite = () => session.value.canWrite;
 export async function signIn(secret) {
   const made = new Client(await credentialOf(secret));
   const container = secret.container ?? null;
-  await made.send("GET", container ?? []);
-  const writes = await mayWrite(made, container ?? undefined);
+  const [writes] = await Promise.all([mayWrite(made, container ?? undefined), made.send("GET", container ?? [])]);
   made.onReach = (reached) => {
     if (session.value.reached !== reached) session.update({ reached });
     if (!reached) watchForServer();

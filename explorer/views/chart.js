@@ -1,7 +1,7 @@
 // explorer/views/chart.js - pictures of rows by Chart.js, which is loaded when the first one is drawn.
 import { kindOf, numberOf } from "../api/json.js";
 import { t } from "../text/en.js";
-import { fill, h } from "./dom.js";
+import { fill, h, load } from "./dom.js";
 
 const POINTS_MAX = 500;
 
@@ -10,11 +10,9 @@ let loading = null;
 
 /** @returns {Promise<any>} */
 export function loadChart() {
-  loading ??= new Promise((resolve, reject) => {
-    const script = h("script", { src: "chart/chart.min.js" });
-    script.addEventListener("load", () => resolve(/** @type {any} */ (window).Chart));
-    script.addEventListener("error", reject);
-    document.head.append(script);
+  loading ??= load("chart/chart.min.js").then(() => /** @type {any} */ (window).Chart, (error) => {
+    loading = null; // the next who asks tries again
+    throw error;
   });
   return loading;
 }

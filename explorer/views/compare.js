@@ -1,21 +1,40 @@
-// explorer/views/compare.js - one query as planned and without the index, side by side.
+// explorer/views/compare.js - one query as planned, without the index, and as of an earlier moment, side by side.
 import { Pages } from "../api/items.js";
+import { printJson } from "../api/json.js";
 import { client } from "../state/session.js";
 import { t } from "../text/en.js";
 import { ask, messageOf } from "./dialog.js";
-import { fill, h } from "./dom.js";
-import { planOf } from "./plan.js";
+import { count, fill, h } from "./dom.js";
+import { planOf, planTree } from "./plan.js";
 
-/** @param {string[]} segments @param {string} query */
-export function showComparison(segments, query) {
-  const body = h("tbody", h("tr", h("td", { colspan: 5 }, t.loading)));
-  const table = h("table.plain", h("thead", h("tr", ["", "RU", "ms", t.plan.way, t.plan.readAndRows].map((text) => h("th", { scope: "col" }, text)))), body);
-  const run = async (/** @type {string} */ index) => {
-    const { rows, answer } = await new Pages(client(), segments, { query, metrics: true, index }).next();
-    const plan = planOf(answer);
-    const label = index ? t.query.indexes.off : t.query.indexes[""];
-    return h("tr", h("th", { scope: "row" }, `${t.query.index}: ${label}`), [answer.charge, answer.ms.toFixed(1), plan?.way ?? "", `${plan?.documents ?? 0} → ${rows.length}`].map((v) => h("td", v)));
+/** @typedef {{ label: string, rows: any[], charge: number, ms: number, plan: any }} Run */
+
+/** Whatever their order. @param {any[]} a @param {any[]} b */
+export function sameRows(a, b) {
+  const texts = (/** @type {any[]} */ rows) => rows.map((row) => printJson(row, 0)).sort();
+  const [first, second] = [texts(a), texts(b)];
+  return first.length === second.length && first.every((text, i) => text === second[i]);
+}
+
+/** @param {Run} run @param {Run} first */
+function column(run, first) {
+  const facts = /** @type {[string, string][]} */ ([["RU", String(run.charge)], ["ms", run.ms.toFixed(1)], [t.plan.documents, count(run.plan?.documents ?? 0)], [t.plan.entries, count(run.plan?.entries ?? 0)], [t.plan.rows, count(run.rows.length)]]);
+  return h("section.run-of", { "aria-label": run.label }, h("h3", { dir: "auto" }, run.label), h("table.plain", h("tbody", facts.map(([name, value]) => h("tr", h("th", { scope: "row" }, name), h("td.number", value))))),
+    run === first ? null : h("p", sameRows(first.rows, run.rows) ? h("span.tag", t.query.sameRows) : h("span.tag.warm", t.query.otherRows)), run.plan && planTree(run.plan));
+}
+
+/** Of each the first page is compared. @param {string[]} segments @param {string} query @param {string} moment empty: none */
+export function showComparison(segments, query, moment) {
+  const body = h("div.runs", h("p", t.loading));
+  const run = async (/** @type {string} */ label, /** @type {{ index?: string, asOf?: string }} */ how) => {
+    const { rows, answer } = await new Pages(client(), segments, { query, metrics: true, pageSize: 1000, ...how }).next();
+    return { label, rows, charge: answer.charge, ms: answer.ms, plan: planOf(answer) };
   };
-  (async () => fill(body, await run(""), await run("off")))().catch((error) => fill(body, h("tr", h("td.bad", { colspan: 5 }, messageOf(error)))));
-  return ask({ title: t.query.compareTitle, body: [table], action: t.close, submit: () => {} });
+  const all = async () => {
+    const runs = [await run(`${t.query.index}: ${t.query.indexes[""]}`, {}), await run(`${t.query.index}: ${t.query.indexes.off}`, { index: "off" })];
+    if (moment) runs.push(await run(t.query.then(moment), { asOf: moment }));
+    fill(body, runs.map((each) => column(each, runs[0])));
+  };
+  all().catch((error) => fill(body, h("p.problem", { role: "alert" }, messageOf(error))));
+  return ask({ title: t.query.compareTitle, body: [body], action: t.close, submit: () => {}, isWide: true });
 }

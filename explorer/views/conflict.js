@@ -1,5 +1,5 @@
 // explorer/views/conflict.js - three versions of an item: what it was, what one made of it, what the other did.
-import { brief, kindOf, parseJson, printJson } from "../api/json.js";
+import { brief, kindOf, parseJson, printJson, putAt } from "../api/json.js";
 import { t } from "../text/en.js";
 import { ask } from "./dialog.js";
 import { h } from "./dom.js";
@@ -30,17 +30,9 @@ export function mergeOf(theirs, found, choose) {
   const merged = parseJson(printJson(theirs));
   for (const d of found) {
     const takesMine = d.isConflict ? choose(d) === "mine" : !same(d.base, d.mine);
-    if (takesMine) setAt(merged, d.path, d.mine);
+    if (takesMine) putAt(merged, d.path, d.mine);
   }
   return merged;
-}
-
-/** @param {any} target @param {string[]} path @param {any} value */
-function setAt(target, path, value) {
-  const last = path[path.length - 1];
-  for (const name of path.slice(0, -1)) target = target[name] ??= {};
-  if (value === undefined) delete target[last];
-  else target[last] = value;
 }
 
 /** The merged item, or null when nobody wanted one. @param {any} base @param {any} mine @param {any} theirs @returns {Promise<any>} */

@@ -4,17 +4,17 @@ import { fill, h, icon, iconButton } from "./dom.js";
 
 /**
  * A form in a window. `submit` gets its fields by name; while it runs the window stays, and shows what it throws.
- * @param {{ title: string, body: any[], action: string, danger?: boolean, submit: (values: Record<string, string>) => Promise<void>|void, check?: (values: Record<string, string>) => boolean }} options
+ * @param {{ title: string, body: any[], action: string, danger?: boolean, submit: (values: Record<string, string>) => Promise<void>|void, check?: (values: Record<string, string>) => boolean, isWide?: boolean }} options
  * @returns {Promise<boolean>} whether it was done
  */
-export function ask({ title, body, action, danger, submit, check }) {
+export function ask({ title, body, action, danger, submit, check, isWide }) {
   return new Promise((resolve) => {
     let done = false;
     const problem = h("p.problem", { role: "alert" });
     const go = h(danger ? "button.danger" : "button.primary", { type: "submit" }, action);
     const form = h("form", { method: "dialog" }, h("h2", { id: "dialog-title" }, title), ...body, problem,
       h("div.actions", action !== t.close && h("button", { type: "button", onclick: () => dialog.close() }, t.cancel), go));
-    const dialog = h("dialog.window", { "aria-labelledby": "dialog-title" }, form);
+    const dialog = h(isWide ? "dialog.window.wide" : "dialog.window", { "aria-labelledby": "dialog-title" }, form);
     const values = () => /** @type {Record<string, string>} */ (Object.fromEntries(new FormData(form)));
     const look = () => (go.disabled = check ? !check(values()) : false);
     form.addEventListener("input", look);

@@ -1,4 +1,5 @@
 // explorer/views/dom.js - makes elements. Text is only ever text: nothing here reads a string as markup.
+import { t } from "../text/en.js";
 
 /** A node, a text, a number, nothing, or a list of these. @typedef {any} Child */
 
@@ -92,6 +93,20 @@ export const iconButton = (shape, label, onclick, more = {}) => h("button.icon-b
 
 /** @param {string} label @param {(event: Event) => void} onclick @param {Record<string, any>} [more] @param {string} [shape] */
 export const button = (label, onclick, more = {}, shape = "") => h("button", { type: "button", onclick, ...more }, shape && icon(shape), h("span", label));
+
+/** A script or a style of the page's own that is not wanted at once. Scripts run in the order in which they were asked for. @param {string} place @returns {Promise<void>} */
+export function load(place) {
+  const element = place.endsWith(".css") ? h("link", { rel: "stylesheet", href: place }) : h("script", { src: place });
+  element.async = false;
+  return new Promise((resolve, reject) => {
+    element.addEventListener("load", () => resolve());
+    element.addEventListener("error", () => {
+      element.remove();
+      reject(new Error(t.unreachable));
+    });
+    document.head.append(element);
+  });
+}
 
 /** Gives the browser a file to keep. @param {string} name @param {BlobPart[]} parts @param {string} type */
 export function download(name, parts, type) {

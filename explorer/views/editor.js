@@ -1,7 +1,12 @@
 // explorer/views/editor.js - the one place that knows CodeMirror: an editor for JSON, queries or JavaScript.
 import { jsonProblem } from "../api/json.js";
 import { FUNCTIONS, KEYWORDS } from "../text/functions.js";
-import { h } from "./dom.js";
+import { h, load } from "./dom.js";
+
+const FILES = ["lib/codemirror.css", "addon/fold/foldgutter.css", "addon/hint/show-hint.css", "lib/codemirror.js", "mode/javascript/javascript.js", "mode/sql/sql.js",
+  "addon/edit/matchbrackets.js", "addon/edit/closebrackets.js", "addon/fold/foldcode.js", "addon/fold/foldgutter.js", "addon/fold/brace-fold.js", "addon/hint/show-hint.js"];
+
+await Promise.all([...FILES.map((file) => load("codemirror/" + file)), load("style/editor.css")]);
 
 /** @type {any} */
 const CodeMirror = /** @type {any} */ (window).CodeMirror;
@@ -97,6 +102,6 @@ function hintsAt(cm, complete) {
   const list = complete(word)
     .filter((candidate) => candidate.toLowerCase().startsWith(word.toLowerCase()) && candidate !== word)
     .slice(0, 60)
-    .map((candidate) => ({ text: candidate, render: (/** @type {Element} */ li) => li.append(candidate, FUNCTIONS[candidate] ? h("small", FUNCTIONS[candidate]) : "") }));
+    .map((candidate) => ({ text: candidate, render: (/** @type {Element} */ li) => li.append(candidate, Object.hasOwn(FUNCTIONS, candidate) ? h("small", FUNCTIONS[candidate]) : "") }));
   return { list, from: { line: cursor.line, ch: cursor.ch - word.length }, to: cursor };
 }

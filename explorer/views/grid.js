@@ -4,15 +4,21 @@ import { t } from "../text/en.js";
 import { fill, h, icon } from "./dom.js";
 
 const ROW_PX = 29;
-const SPARE_ROWS = 12; // above and below what can be seen
-const HEIGHT_MAX_PX = 30_000_000; // browsers draw nothing beyond some 33 million
+const SPARE_ROWS = 6; // above and below what can be seen
+const HEAD_PX = 31;
+const HEIGHT_MAX_PX = 30_000_000; // browsers draw nothing beyond some 33 million: of a longer list, a step of the bar is more than one row
 
 /**
  * @typedef {{ name: string, title: string, width: number, value: (row: any) => any, sortable?: boolean }} Column
  * @typedef {{ label: string, onOpen?: (index: number) => void, onEnd?: () => void, onSort?: (column: Column) => void, onSelect?: (count: number) => void, empty?: () => any }} GridOptions
  */
 
+/** @typedef {{ element: HTMLElement, box: HTMLInputElement|null, cells: HTMLElement[], kinds: string[], index: number, version: number, top: number }} Slot */
+
 let grids = 0;
+
+/** @param {any} object @param {string} name @param {string} value */
+const set = (object, name, value) => object[name] === value || (object[name] = value);
 
 export class Grid {
   /** @param {GridOptions} options */
@@ -35,10 +41,9 @@ export class Grid {
       onscroll: () => this.later(), onkeydown: (/** @type {KeyboardEvent} */ e) => this.onKey(e), onclick: (/** @type {MouseEvent} */ e) => this.onClick(e) },
     h("div", { role: "rowgroup" }, this.head), this.body);
     this.element = h("div.grid", this.scroller, this.note);
-    /** @type {Map<number, HTMLElement>} */
-    this.shown = new Map();
-    /** @type {HTMLElement[]} */
-    this.spare = [];
+    /** @type {Slot[]} */
+    this.slots = [];
+    this.version = 0; // of what is drawn: a slot of an older one is filled anew
     this.isLate = false;
     new ResizeObserver(() => this.later()).observe(this.scroller);
   }
@@ -51,6 +56,7 @@ export class Grid {
     this.scroller.style.setProperty("--width", columns.reduce((sum, c) => sum + c.width, this.options.onSelect ? 30 : 0) + "px");
     fill(this.head, this.options.onSelect && h("div.cell", { role: "columnheader" }, h("input", { type: "checkbox", tabindex: -1, "aria-label": t.items.selectAll, "data-all": true })),
       columns.map((c) => this.headCell(c)));
+    for (const slot of this.slots.splice(0)) slot.element.remove();
     this.redraw();
   }
 
@@ -60,8 +66,15 @@ export class Grid {
     const order = isSorted ? (this.sort.descending ? "descending" : "ascending") : "none";
     if (!column.sortable || !this.options.onSort) return h("div.cell", { role: "columnheader" }, h("span.cell-text", column.title));
     return h("div.cell", { role: "columnheader", "aria-sort": order },
-      h("button.sort", { type: "button", tabindex: -1, title: t.grid.sortBy(column.title), onclick: () => this.options.onSort?.(column) }, h("span.cell-text", { dir: "auto" }, column.title),
+      h("button.sort", { type: "button", title: t.grid.sortBy(column.title), onclick: () => this.options.onSort?.(column) }, h("span.cell-text", { dir: "auto" }, column.title),
         isSorted && h(this.sort.descending ? "span.arrow.down" : "span.arrow", icon("chevron"))));
+  }
+
+  /** An element, with its parts at hand. @returns {Slot} */
+  newSlot() {
+    const box = this.options.onSelect ? h("input", { type: "checkbox", tabindex: -1 }) : null;
+    const cells = this.columns.map(() => h("div.cell.cell-text", { role: "gridcell" }, ""));
+    return { element: h("div.grid-row", { role: "row" }, box && h("div.cell", { role: "gridcell" }, box), cells), box, cells, kinds: cells.map(() => ""), index: -1, version: -1, top: -1 };
   }
 
   /** @param {any[]} rows the same array may have grown */
@@ -82,8 +95,7 @@ export class Grid {
   }
 
   redraw() {
-    for (const element of this.shown.values()) element.remove();
-    this.shown.clear();
+    this.version++;
     this.later();
   }
 
@@ -96,53 +108,62 @@ export class Grid {
     });
   }
 
+  /** How far the rows move when the bar moves by one. */
+  scale() {
+    const height = this.rows.length * ROW_PX;
+    const room = HEAD_PX - this.scroller.clientHeight;
+    return height <= HEIGHT_MAX_PX ? 1 : (height + room) / (HEIGHT_MAX_PX + room);
+  }
+
+  /** Row i has slot i modulo their number: whoever scrolls by a row fills one element, and none is made or moved. */
   draw() {
-    const top = this.scroller.scrollTop;
+    const { scrollTop, clientHeight } = this.scroller;
+    const top = scrollTop * this.scale();
     const first = Math.max(0, Math.floor(top / ROW_PX) - SPARE_ROWS);
-    const last = Math.min(this.rows.length, Math.ceil((top + this.scroller.clientHeight) / ROW_PX) + SPARE_ROWS);
-    for (const [index, element] of this.shown)
-      if (index < first || index >= last) {
-        this.spare.push(element);
-        this.shown.delete(index);
-      }
+    const last = Math.min(this.rows.length, Math.ceil((top + clientHeight) / ROW_PX) + SPARE_ROWS);
+    while (this.slots.length < last - first) this.slots.push(this.newSlot());
+    const unused = new Set(this.slots);
     for (let index = first; index < last; index++) {
-      if (this.shown.has(index)) continue;
-      const old = this.spare.pop();
-      const element = old ?? this.emptyRow();
-      this.fillRow(element, index);
-      this.shown.set(index, element);
-      if (!old) this.body.append(element);
+      const slot = this.slots[index % this.slots.length];
+      unused.delete(slot);
+      this.place(slot, Math.round(index * ROW_PX + scrollTop - top));
+      if (slot.index !== index || slot.version !== this.version) this.fillSlot(slot, index);
+      if (!slot.element.isConnected) this.body.append(slot.element);
     }
-    for (const element of this.spare.splice(0)) element.remove();
-    if (last >= this.rows.length - SPARE_ROWS && this.scroller.clientHeight > 0) this.options.onEnd?.();
+    for (const slot of unused) {
+      if (this.scale() === 1 && slot.index >= 0 && slot.index < this.rows.length && slot.version === this.version) continue; // out of sight, and as it was
+      slot.element.remove();
+      slot.index = -1;
+    }
+    if (last >= this.rows.length - SPARE_ROWS && clientHeight > 0) this.options.onEnd?.();
   }
 
-  emptyRow() {
-    return h("div.grid-row", { role: "row" }, this.options.onSelect && h("div.cell", { role: "gridcell" }, h("input", { type: "checkbox", tabindex: -1 })),
-      this.columns.map(() => h("div.cell", { role: "gridcell" }, h("span.cell-text", { dir: "auto" }, ""))));
+  /** @param {Slot} slot @param {number} top */
+  place(slot, top) {
+    if (slot.top !== top) slot.element.style.transform = `translateY(${(slot.top = top)}px)`;
   }
 
-  /** An element serves one row after the other: making elements is what takes time. @param {any} element @param {number} index */
-  fillRow(element, index) {
+  /** What has not changed is not touched: an attribute that is set to what it is costs as much as another. @param {Slot} slot @param {number} index */
+  fillSlot(slot, index) {
+    const { element, box } = slot;
     const row = this.rows[index];
-    element.id = this.idOf(index);
-    element.dataset.index = index;
-    element.ariaRowIndex = index + 2;
-    element.style.transform = `translateY(${index * ROW_PX}px)`;
-    element.className = "grid-row" + (index === this.active ? " active" : "") + (row !== null && row === this.opened ? " opened" : "");
-    let at = 0;
-    if (this.options.onSelect) {
-      const box = element.children[at++].firstChild;
+    if (slot.index !== index) element.ariaRowIndex = String(index + 2);
+    slot.index = index;
+    slot.version = this.version;
+    set(element, "id", index === this.active ? this.idOf(index) : "");
+    set(element, "className", "grid-row" + (index === this.active ? " active" : "") + (row !== null && row === this.opened ? " opened" : ""));
+    if (box) {
       box.checked = this.selected.has(row);
       box.ariaLabel = t.items.select(brief(row?.id ?? index + 1, 60));
       element.ariaSelected = String(box.checked);
     }
-    for (const column of this.columns) {
-      const cell = element.children[at++];
+    this.columns.forEach((column, i) => {
       const value = column.value(row);
-      cell.dataset.kind = kindOf(value);
-      cell.firstChild.firstChild.data = brief(value, 160);
-    }
+      const kind = kindOf(value);
+      const text = /** @type {Text} */ (slot.cells[i].firstChild);
+      if (slot.kinds[i] !== kind) slot.cells[i].dataset.kind = slot.kinds[i] = kind;
+      set(text, "data", brief(value, 160));
+    });
   }
 
   /** @param {number} index */
@@ -154,7 +175,7 @@ export class Grid {
   onClick(event) {
     const target = /** @type {HTMLElement} */ (event.target);
     if (target.dataset.all !== undefined) return this.selectAll(/** @type {HTMLInputElement} */ (target).checked);
-    const index = Number(/** @type {HTMLElement|null} */ (target.closest(".grid-row"))?.dataset.index ?? -1);
+    const index = this.slots.find((slot) => slot.element.contains(target))?.index ?? -1;
     if (index < 0) return;
     if (target instanceof HTMLInputElement || event.ctrlKey || event.metaKey) this.select(index);
     else if (event.shiftKey && this.options.onSelect) this.selectTo(index);
@@ -174,8 +195,9 @@ export class Grid {
     this.active = Math.max(0, Math.min(this.rows.length - 1, index));
     const top = this.active * ROW_PX;
     const { scrollTop, clientHeight } = this.scroller;
-    if (top < scrollTop) this.scroller.scrollTop = top;
-    else if (top + 2 * ROW_PX > scrollTop + clientHeight) this.scroller.scrollTop = top + 2 * ROW_PX - clientHeight;
+    const scale = this.scale();
+    if (top < scrollTop * scale) this.scroller.scrollTop = top / scale;
+    else if (top + HEAD_PX + ROW_PX > scrollTop * scale + clientHeight) this.scroller.scrollTop = Math.ceil((top + HEAD_PX + ROW_PX - clientHeight) / scale);
     this.scroller.setAttribute("aria-activedescendant", this.idOf(this.active));
     this.redraw();
   }

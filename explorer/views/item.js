@@ -1,6 +1,6 @@
 // explorer/views/item.js - one item: its JSON, saved only if nobody changed it meanwhile.
-import { createItem, deleteItem, namesOf, readItem, replaceItem } from "../api/items.js";
-import { SYSTEM_PROPERTIES, jsonProblem, layOut, parseJson, printJson } from "../api/json.js";
+import { createItem, deleteItem, namesOf, readItem, replaceItem, valueAt } from "../api/items.js";
+import { SYSTEM_PROPERTIES, jsonProblem, layOut, parseJson, printJson, putAt } from "../api/json.js";
 import { canWrite, client } from "../state/session.js";
 import { t } from "../text/en.js";
 import { askMerge } from "./conflict.js";
@@ -90,12 +90,7 @@ export function itemPane({ segments, definition, onSaved, onDeleted, neighbours 
   function create() {
     /** @type {any} */
     const item = { id: crypto.randomUUID() };
-    for (const path of definition()?.partitionKey?.paths ?? []) {
-      let at = item;
-      const parts = namesOf(path);
-      parts.slice(0, -1).forEach((name) => (at = at[name] ??= {}));
-      at[parts[parts.length - 1]] ??= "";
-    }
+    for (const path of definition()?.partitionKey?.paths ?? []) if (valueAt(item, namesOf(path)) === undefined) putAt(item, namesOf(path), "");
     startNew(printJson(item));
   }
 

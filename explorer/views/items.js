@@ -5,7 +5,8 @@ import { readContainer } from "../api/resources.js";
 import { canWrite, client } from "../state/session.js";
 import { t } from "../text/en.js";
 import { ask, complain, messageOf, notify, openMenu } from "./dialog.js";
-import { button, count, download, fill, h, iconButton } from "./dom.js";
+import { button, count, fill, h, iconButton } from "./dom.js";
+import { exportsOf } from "./export.js";
 import { Grid, columnsOf } from "./grid.js";
 import { itemPane } from "./item.js";
 import { openQuery } from "./open.js";
@@ -58,7 +59,7 @@ export function itemsView({ segments }) {
     removeButton, status, iconButton("refresh", t.tree.reload, () => restart()), button(t.items.query, () => openQuery(segments, queryOf(filter.value, grid.sort)), {}, "search"),
     iconButton("more", t.items.more, (e) => openMenu(/** @type {Element} */ (e.currentTarget), [
       ...(canWrite() ? [{ label: t.items.import, icon: "upload", run: () => picker.click() }] : []),
-      { label: t.items.export, icon: "download", run: () => exportAll().catch(complain) },
+      ...exportsOf(() => new Pages(client(), segments, { query: queryOf(where, grid.sort), pageSize: 1000 }), segments[segments.length - 1], complain),
     ], t.items.more)), picker);
   const element = h("section.view.items", { "aria-label": t.items.list }, bar, problem, h("div.split", grid.element, pane.element));
   acceptDrops(element, importFiles);
@@ -190,7 +191,7 @@ export function itemsView({ segments }) {
     let failures = 0;
     for (const file of files) {
       try {
-        const found = itemsIn(await file.text());
+        const found = itemsIn(await textOf(file));
         const failed = await each(found, async (item) => {
           if (item.id === undefined) item.id = crypto.randomUUID();
           await createItem(client(), segments, definition, printJson(item, 0), true);
@@ -204,14 +205,6 @@ export function itemsView({ segments }) {
     }
     notify(t.items.imported(done, failures));
     start();
-  }
-
-  async function exportAll() {
-    const all = new Pages(client(), segments, { query: queryOf(where, grid.sort), pageSize: 1000 });
-    /** @type {string[]} */
-    const lines = [];
-    while (!all.isDone) for (const row of (await all.next()).rows) lines.push(printJson(row, 0) + "\n");
-    download(segments[segments.length - 1] + ".jsonl", lines, "application/x-ndjson");
   }
 
   start();
@@ -235,6 +228,15 @@ async function each(list, run) {
   };
   await Promise.all(Array.from({ length: Math.min(AT_A_TIME, list.length) }, worker));
   return failed;
+}
+
+/** Bytes that are no text would become other characters, and nobody would know. @param {File} file */
+async function textOf(file) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    throw new Error(t.items.notUtf8(file.name));
+  }
 }
 
 /** An array of items, one item, or one item a line. @param {string} text @returns {any[]} */

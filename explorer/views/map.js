@@ -62,17 +62,26 @@ function boxOf(points) {
   return { left: low(xs) - margin, right: high(xs) + margin, bottom: low(ys) - margin, top: high(ys) + margin };
 }
 
+const ROUNDS_MAX = 40;
+
+/** The multiples of a step between two numbers; few, whatever the numbers are: far from 0 a step may be too small to be one. @param {number} from @param {number} until @param {number} step */
+export function rounds(from, until, step) {
+  const first = Math.ceil(from / step) * step;
+  const found = Array.from({ length: ROUNDS_MAX }, (_, i) => first + i * step);
+  return found.filter((n, i) => n < until && n !== found[i - 1]);
+}
+
 /** Lines of round degrees. @param {ReturnType<typeof boxOf>} box @param {(p: [number, number]) => [number, number]} at */
 function lattice(box, at) {
   const step = 10 ** Math.floor(Math.log10(Math.max(box.right - box.left, box.top - box.bottom)));
   const wide = (box.right - box.left) / step > 5 ? step : step / 2;
   const lines = [];
-  const digits = Math.max(0, -Math.floor(Math.log10(wide)));
-  for (let x = Math.ceil(box.left / wide) * wide; x < box.right; x += wide) {
+  const digits = Math.min(20, Math.max(0, -Math.floor(Math.log10(wide))));
+  for (const x of rounds(box.left, box.right, wide)) {
     const [px] = at([x, box.top]);
     lines.push(svg("line", { x1: px, x2: px, y1: 0, y2: HEIGHT * 2, class: "lattice" }), svg("text", { x: px + 4, y: 12, class: "degree" }, x.toFixed(digits) + "°"));
   }
-  for (let y = Math.ceil(box.bottom / wide) * wide; y < box.top; y += wide) {
+  for (const y of rounds(box.bottom, box.top, wide)) {
     const [, py] = at([box.left, y]);
     lines.push(svg("line", { x1: 0, x2: WIDTH * 2, y1: py, y2: py, class: "lattice" }), svg("text", { x: 4, y: py - 4, class: "degree" }, y.toFixed(digits) + "°"));
   }
@@ -94,5 +103,5 @@ function drawn(shape, at) {
   }
   const lines = type === "LineString" ? [coordinates] : type === "MultiPolygon" ? coordinates.flat() : coordinates;
   const isArea = type.endsWith("Polygon");
-  return svg("path", { d: lines.map((/** @type {any} */ line) => path(line) + (isArea ? "Z" : "")).join(""), class: isArea ? "area" : "path", "fill-rule": "evenodd" }, title);
+  return svg("path", { d: lines.map(pointsOf).filter((/** @type {any[]} */ line) => line.length).map((/** @type {any} */ line) => path(line) + (isArea ? "Z" : "")).join(""), class: isArea ? "area" : "path", "fill-rule": "evenodd" }, title);
 }

@@ -1,172 +1,149 @@
-// explorer/views/now.js - what the server does at the moment, from its metrics: the page reads and subtracts, the server only counts.
-import { readMetrics } from "../api/resources.js";
+// explorer/views/now.js - what the server does, and did in the last hour: it samples its counters, the page draws them.
+import { readNow } from "../api/resources.js";
+import { Hour } from "../state/hour.js";
 import { client } from "../state/session.js";
 import { t } from "../text/en.js";
 import { chartOptions, loadChart, palette } from "./chart.js";
 import { messageOf } from "./dialog.js";
 import { count, fill, h, size } from "./dom.js";
+import { heatTable, shortName } from "./heat.js";
+import { drawSlow } from "./slow.js";
 
 const EVERY_MS = 2000;
-const KEPT = 1800; // an hour
+const LINES_MAX = 6;
+const HOT_MAX = 15;
+const MB = 1024 * 1024;
 
-/** @typedef {{ name: string, labels: Record<string, string>, value: number }} Sample */
+/** @typedef {import("../state/hour.js").Point} Point */
 
-/** Prometheus's text. @param {string} text @returns {Sample[]} */
-export function samplesOf(text) {
-  const found = [];
-  for (const line of text.split("\n")) {
-    const match = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line);
-    if (!match || line.startsWith("#")) continue;
-    const labels = Object.fromEntries([...(match[2] ?? "").matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map((m) => [m[1], m[2].replace(/\\(.)/g, (_, c) => (c === "n" ? "\n" : c))]));
-    found.push({ name: match[1], labels, value: Number(match[3]) });
-  }
-  return found;
-}
+/** A point without neighbours is no line: it is drawn by itself. @param {any} at */
+const isAlone = ({ dataset: { data }, dataIndex }) => ((data[dataIndex - 1] ?? null) === null && (data[dataIndex + 1] ?? null) === null ? 2 : 0);
 
-/** The time below which a part of the answers stayed, in seconds. @param {Map<number, number>} buckets upper bound to how many, cumulative @param {number} part */
-export function percentile(buckets, part) {
-  const bounds = [...buckets.keys()].sort((a, b) => a - b);
-  const all = buckets.get(Infinity) ?? 0;
-  if (!all) return null;
-  let below = 0;
-  let from = 0;
-  for (const bound of bounds) {
-    const here = buckets.get(bound) ?? 0;
-    if (here >= all * part) return bound === Infinity ? from : from + ((bound - from) * (all * part - below)) / Math.max(1, here - below);
-    below = here;
-    from = bound;
-  }
-  return from;
-}
+/** The pictures: a title, the names of the lines, and their values at a point. */
+const PICTURES = /** @type {{ title: string, lines: string[], values: (p: Point) => (number|null)[] }[]} */ ([
+  { title: t.now.requests, lines: [t.now.all, t.now.failed], values: (p) => [p.requests, p.failed] },
+  { title: t.now.latency, lines: ["p50", "p95", "p99"], values: (p) => p.times },
+  { title: t.now.commits, lines: [t.now.perSecond, t.now.group], values: (p) => [p.commits, p.group] },
+  { title: t.now.cache, lines: [t.now.hits], values: (p) => [p.hits] },
+  { title: t.now.storage, lines: [t.now.disk, t.now.index, t.now.memory], values: (p) => [p.figures.store_disk_bytes / MB, p.figures.index_memory_bytes / MB, p.memory / MB] },
+  { title: t.now.people, lines: [t.now.connections, t.now.children, t.now.queued], values: (p) => [p.figures.connections_open, p.figures.script_children, p.figures.pool_queued] },
+]);
 
-/** @param {Sample[]} samples @param {string} name @param {Record<string, string>} [labels] */
-const sum = (samples, name, labels = {}) => samples.filter((s) => s.name === name && Object.entries(labels).every(([k, v]) => s.labels[k] === v)).reduce((total, s) => total + s.value, 0);
-
-/** @param {Sample[]} before @param {Sample[]} now @param {string} name @param {(s: Sample) => string} by @returns {Map<string, number>} */
-function growth(before, now, name, by) {
+/** The containers that spent most in the hour have a line each. @param {Point[]} points */
+function spenders(points) {
   /** @type {Map<string, number>} */
-  const grown = new Map();
-  for (const [list, sign] of /** @type {[Sample[], number][]} */ ([[now, 1], [before, -1]])) for (const s of list) if (s.name === name) grown.set(by(s), (grown.get(by(s)) ?? 0) + sign * s.value);
-  return grown;
+  const sums = new Map();
+  for (const point of points) for (const [name, units] of point.units) sums.set(name, (sums.get(name) ?? 0) + units);
+  return [...sums].sort((a, b) => b[1] - a[1]).slice(0, LINES_MAX).map(([name]) => name);
 }
 
 export function nowView() {
-  /** @type {{ at: number, samples: Sample[] }|null} */
-  let last = null;
+  const hour = new Hour();
   let isClosed = false;
   const problem = h("p.problem", { role: "alert" });
   const panel = (/** @type {string} */ title) => {
     const canvas = h("canvas", { role: "img", "aria-label": title });
     return { canvas, element: h("section.panel", h("h2", title), h("div.chart.small", canvas)) };
   };
-  const requests = panel(t.now.requests);
-  const latency = panel(t.now.latency);
+  const panels = PICTURES.map((picture) => panel(picture.title));
   const units = panel(t.now.units);
   const figures = h("div.facts-row");
-  const operations = h("tbody", h("tr", h("td", { colspan: 5 }, t.now.wait)));
-  const element = h("section.view.now", { "aria-label": t.now.title }, h("div.bar", h("h1", t.now.title), h("span.muted", t.now.text)), problem, figures, h("div.panels", requests.element, latency.element, units.element),
-    h("section.panel.wide", h("h2", t.now.slow), h("table.plain", h("thead", h("tr", [t.now.operation, t.now.perSecond, t.now.mean, t.now.failed, t.now.total].map((text) => h("th", { scope: "col" }, text)))), operations)));
-  /** @type {Record<string, any>} */
-  const charts = {};
-  /** @type {Map<string, any>} */
-  const unitLines = new Map();
+  const region = (/** @type {string} */ label) => h("div.scroll-x", { tabindex: 0, role: "region", "aria-label": label }); // it stays, so that who is there stays
+  const hotKeys = region(t.now.hotKeys);
+  const hotRanges = region(t.now.hotRanges);
+  const slow = h("div", h("p.muted", t.loading));
+  const operations = h("tbody", h("tr", h("td", { colspan: 5 }, t.loading)));
+  const element = h("section.view.now", { "aria-label": t.now.title }, h("div.bar", h("h1", t.now.title), h("span.muted", t.now.text)), problem, figures,
+    h("div.panels", panels.slice(0, 2).map((p) => p.element), units.element, panels.slice(2).map((p) => p.element)),
+    h("section.panel.wide", h("h2", t.now.hotKeys), h("p.muted", t.now.hotHint), hotKeys), h("section.panel.wide", h("h2", t.now.hotRanges), hotRanges),
+    h("section.panel.wide", h("h2", t.now.slow), slow),
+    h("section.panel.wide", h("h2", t.now.operations), h("div.scroll-x", { tabindex: 0, role: "region", "aria-label": t.now.operations },
+      h("table.plain", h("thead", h("tr", [t.now.operation, t.now.perSecond, t.now.mean, t.now.failed, t.now.total].map((text) => h("th", { scope: "col" }, text)))), operations))));
+  /** @type {any} */
+  let Chart = null;
+  /** @type {any[]} */
+  let charts = [];
+  /** @type {any} */
+  let unitsChart = null;
+  let colours = palette();
+  const line = (/** @type {string} */ label, /** @type {number} */ i) => ({ label, data: [], borderColor: colours.series[i % 6], backgroundColor: colours.series[i % 6], borderWidth: 1.5, pointRadius: isAlone, tension: 0.2 });
+
+  /** In the colours of the page as it looks now. */
+  function makeCharts() {
+    for (const chart of [...charts, unitsChart]) chart?.destroy();
+    colours = palette();
+    const make = (/** @type {any} */ canvas, /** @type {string[]} */ lines) => {
+      const options = chartOptions(colours);
+      options.plugins.legend.display = lines.length !== 1;
+      return new Chart(canvas, { type: "line", data: { labels: [], datasets: lines.map(line) }, options });
+    };
+    charts = PICTURES.map((picture, i) => make(panels[i].canvas, picture.lines));
+    unitsChart = make(units.canvas, []);
+  }
 
   async function begin() {
-    const Chart = await loadChart();
-    const colours = palette();
-    const line = (/** @type {string} */ label, /** @type {number} */ i) => ({ label, data: [], borderColor: colours.series[i % 6], backgroundColor: colours.series[i % 6], borderWidth: 1.5, pointRadius: 0, tension: 0.2 });
-    const make = (/** @type {any} */ canvas, /** @type {any[]} */ datasets, /** @type {boolean} */ legend) => {
-      const options = chartOptions(colours);
-      options.plugins.legend.display = legend;
-      return new Chart(canvas, { type: "line", data: { labels: [], datasets }, options });
-    };
-    charts.requests = make(requests.canvas, [line(t.now.requests, 0)], false);
-    charts.latency = make(latency.canvas, [line("p50", 0), line("p95", 1), line("p99", 2)], true);
-    charts.units = make(units.canvas, [], true);
-    charts.line = line;
+    Chart = await loadChart();
+    makeCharts();
     while (!isClosed) {
       if (element.isConnected && !element.hidden && !document.hidden) await look();
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
     }
+    for (const chart of [...charts, unitsChart]) chart.destroy();
   }
 
   async function look() {
     try {
-      const samples = samplesOf(await readMetrics(client()));
-      const now = { at: performance.now(), samples };
-      if (last) draw(last, now);
-      drawFigures(samples);
-      last = now;
+      if (!hour.add(await readNow(client(), hour.next))) hour.add(await readNow(client(), 0));
+      draw();
       fill(problem);
     } catch (error) {
       fill(problem, messageOf(error));
     }
   }
 
-  /** @param {{ at: number, samples: Sample[] }} before @param {{ at: number, samples: Sample[] }} now */
-  function draw(before, now) {
-    const seconds = (now.at - before.at) / 1000;
-    const perOperation = growth(before.samples, now.samples, "orrery_request_seconds_count", (s) => s.labels.operation);
-    const times = growth(before.samples, now.samples, "orrery_request_seconds_sum", (s) => s.labels.operation);
-    const failures = growth([], now.samples.filter((s) => /^[45]/.test(s.labels.code ?? s.labels.class ?? s.labels.status ?? "")), "orrery_requests_total", (s) => s.labels.operation);
-    const all = [...perOperation.values()].reduce((a, b) => a + b, 0);
-    const buckets = new Map([...growth(before.samples, now.samples, "orrery_request_seconds_bucket", (s) => s.labels.le)].map(([le, n]) => /** @type {[number, number]} */ ([le === "+Inf" ? Infinity : Number(le), n])));
-    push(charts.requests, [all / seconds]);
-    push(charts.latency, [0.5, 0.95, 0.99].map((part) => scaled(percentile(buckets, part))));
-    drawUnits(growth(before.samples, now.samples, "orrery_request_units_total", (s) => `${s.labels.database} / ${s.labels.container}`), seconds);
-    const totals = growth([], now.samples, "orrery_request_seconds_count", (s) => s.labels.operation);
-    fill(operations, [...totals].sort((a, b) => (perOperation.get(b[0]) ?? 0) - (perOperation.get(a[0]) ?? 0) || b[1] - a[1]).slice(0, 20).map(([name, total]) => {
-      const n = perOperation.get(name) ?? 0;
-      return h("tr", h("th", { scope: "row" }, name), [(n / seconds).toFixed(1), n ? (((times.get(name) ?? 0) / n) * 1000).toFixed(2) : "–", count(failures.get(name) ?? 0), count(total)].map((v) => h("td.number", v)));
-    }));
+  function draw() {
+    if (palette().ink !== colours.ink) makeCharts(); // somebody has turned the light on, or off
+    const points = hour.points();
+    const labels = points.map((p) => new Date(p.at).toLocaleTimeString());
+    PICTURES.forEach((picture, i) => {
+      const values = points.map(picture.values);
+      show(charts[i], labels, picture.lines.map((_, at) => values.map((v) => v[at] ?? null)));
+    });
+    const names = spenders(points);
+    unitsChart.data.datasets = names.map((name, i) => line(shortName(name), i));
+    show(unitsChart, labels, names.map((name) => points.map((p) => p.units.get(name) ?? 0)));
+    drawFigures(points[points.length - 1]);
+    const times = hour.told?.minutes.map((minute) => minute.at) ?? [];
+    fill(hotKeys, heatTable(hour.heat("keys", HOT_MAX), times, t.now.key));
+    fill(hotRanges, heatTable(hour.heat("ranges", HOT_MAX), times, t.now.range));
+    drawSlow(slow, hour.told?.slow ?? []);
+    fill(operations, hour.operations().slice(0, 20).map((o) =>
+      h("tr", h("th", { scope: "row" }, o.name), [o.perSecond.toFixed(1), o.mean === null ? "–" : o.mean.toFixed(2), count(o.failed), count(o.requests)].map((v) => h("td.number", v)))));
   }
 
-  const scaled = (/** @type {number|null} */ seconds) => (seconds === null ? null : seconds * 1000);
-
-  /** @param {any} chart @param {(number|null)[]} values */
-  function push(chart, values) {
-    chart.data.labels.push(new Date().toLocaleTimeString());
-    values.forEach((value, i) => chart.data.datasets[i].data.push(value));
-    trim(chart);
-  }
-
-  /** @param {any} chart */
-  function trim(chart) {
-    if (chart.data.labels.length > KEPT) {
-      chart.data.labels.shift();
-      for (const set of chart.data.datasets) set.data.shift();
-    }
+  /** @param {any} chart @param {string[]} labels @param {(number|null)[][]} values */
+  function show(chart, labels, values) {
+    chart.data.labels = labels;
+    values.forEach((data, i) => (chart.data.datasets[i].data = data));
     chart.update("none");
   }
 
-  /** The containers that spend most have a line each. @param {Map<string, number>} grown @param {number} seconds */
-  function drawUnits(grown, seconds) {
-    for (const [name] of [...grown].sort((a, b) => b[1] - a[1]).slice(0, 6)) {
-      if (unitLines.has(name) || unitLines.size >= 6) continue;
-      const set = charts.line(name, unitLines.size);
-      set.data = charts.units.data.labels.map(() => 0);
-      unitLines.set(name, set);
-      charts.units.data.datasets.push(set);
-    }
-    charts.units.data.labels.push(new Date().toLocaleTimeString());
-    for (const [name, set] of unitLines) set.data.push((grown.get(name) ?? 0) / seconds);
-    trim(charts.units);
-  }
-
-  /** @param {Sample[]} samples */
-  function drawFigures(samples) {
-    const groups = sum(samples, "orrery_store_groups_total");
+  /** @param {Point|undefined} point */
+  function drawFigures(point) {
+    const live = hour.live;
+    const of = (/** @type {string} */ name) => live?.figures[hour.told?.figures.indexOf(name) ?? -1] ?? 0;
     const shown = /** @type {[string, string][]} */ ([
-      [t.now.figures.connections, count(sum(samples, "orrery_connections"))],
-      [t.now.figures.databases, count(sum(samples, "orrery_databases"))],
-      [t.now.figures.containers, count(sum(samples, "orrery_containers"))],
-      [t.now.figures.commits, count(sum(samples, "orrery_store_commits_total"))],
-      [t.now.figures.group, groups ? (sum(samples, "orrery_store_commits_total") / groups).toFixed(1) : "–"],
-      [t.now.figures.disk, size(sum(samples, "orrery_store_disk_bytes"))],
-      [t.now.figures.index, size(sum(samples, "orrery_index_memory_bytes"))],
-      [t.now.figures.memory, size(sum(samples, "orrery_memory_bytes"))],
-      [t.now.figures.children, count(sum(samples, "orrery_script_children"))],
-      [t.now.figures.throttled, count(sum(samples, "orrery_requests_throttled_total"))],
+      [t.now.connections, count(of("connections_open"))],
+      [t.now.databases, count(of("databases"))],
+      [t.now.containers, count(of("containers"))],
+      [t.now.commitCount, count(of("store_commits_total"))],
+      [t.now.group, point?.group ? point.group.toFixed(1) : "–"],
+      [t.now.hits, point?.hits === null || point?.hits === undefined ? "–" : point.hits.toFixed(0) + " %"],
+      [t.now.disk, size(of("store_disk_bytes"))],
+      [t.now.index, size(of("index_memory_bytes"))],
+      [t.now.memory, size(live?.memory ?? 0)],
+      [t.now.children, count(of("script_children"))],
+      [t.now.throttled, count(live?.retries[0] ?? 0)],
     ]);
     fill(figures, shown.map(([label, value]) => h("div.fact", h("span.muted", label), h("strong", value))));
   }

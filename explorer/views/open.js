@@ -28,5 +28,5 @@ export function openScript(segments, isNew = false) {
   openTab({ key, kind: "script", title: isNew ? t.tabs.newScript : nameOf(segments), hint: placeName(segments), parameters: { segments, isNew } });
 }
 
-/** @param {"start"|"now"} kind */
+/** @param {"start"|"now"|"modelling"} kind */
 export const openPage = (kind) => openTab({ key: kind, kind, title: t.tabs[kind], hint: "", parameters: {} });

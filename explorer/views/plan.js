@@ -1,4 +1,5 @@
 // explorer/views/plan.js - how a query was answered: the way, what was expected and seen, the metrics, advice.
+import { unescaped } from "../api/items.js";
 import { t } from "../text/en.js";
 import { count, fill, h } from "./dom.js";
 
@@ -7,7 +8,16 @@ import { count, fill, h } from "./dom.js";
 /** @param {Answer} answer @returns {any} */
 export function planOf(answer) {
   const text = answer.headers.get("x-orrery-plan");
-  return text ? JSON.parse(text) : null;
+  return text ? readOr(null, () => JSON.parse(text)) : null;
+}
+
+/** @template T @param {T} otherwise @param {() => T} read @returns {T} */
+function readOr(otherwise, read) {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
 }
 
 /** "a=1;b=2" @param {string|null} text @returns {[string, string][]} */
@@ -17,7 +27,8 @@ export const metricsOf = (text) => (text ?? "").split(";").map((part) => /** @ty
 function adviceOf(answer) {
   const text = answer.headers.get("x-ms-cosmos-index-utilization");
   if (!text) return null;
-  const found = JSON.parse(decodeURIComponent(text));
+  const found = readOr(null, () => JSON.parse(unescaped(text))); // a long one comes cut
+  if (!found) return null;
   const specs = (/** @type {any} */ part) => [...(part?.SingleIndexes ?? []), ...(part?.CompositeIndexes ?? [])].map((/** @type {any} */ x) => x.IndexSpec ?? (x.IndexSpecs ?? []).join(", "));
   return { used: specs(found.UtilizedIndexes), wanted: specs(found.PotentialIndexes) };
 }
@@ -70,17 +81,22 @@ function filterTree(filter) {
   return word ? h("li", h("span.plan-node", word), h("ul", parts.map(filterTree))) : h("li", h("code.plan-node", filter));
 }
 
+/** The way, with what was expected and seen; below it the filter. @param {any} plan */
+export function planTree(plan) {
+  const ways = /** @type {Record<string, string>} */ (t.plan.ways);
+  const number = (/** @type {string} */ label, /** @type {any} */ n) => n !== undefined && h("span.plan-figure", h("b", typeof n === "number" ? count(n) : n), " ", label);
+  return h("ul.plan-tree", h("li", h("span.plan-node.root", h("strong", ways[plan.way] ?? plan.way),
+    number(t.plan.expected, plan.expected?.items), number(t.plan.documents, plan.documents), number(t.plan.entries, plan.entries), number(t.plan.rows, plan.rows)),
+  plan.filter && plan.filter !== "any" && h("ul", filterTree(plan.filter))));
+}
+
 /** @param {Element} place @param {Answer|null} answer */
 export function drawPlan(place, answer) {
   if (!answer) return void fill(place, h("p.empty", t.plan.none));
   const plan = planOf(answer);
   const advice = adviceOf(answer);
-  const ways = /** @type {Record<string, string>} */ (t.plan.ways);
-  const number = (/** @type {string} */ label, /** @type {any} */ n) => n !== undefined && h("span.plan-figure", h("b", typeof n === "number" ? count(n) : n), " ", label);
   fill(place,
-    plan && h("section", h("h3", t.plan.title), h("ul.plan-tree", h("li", h("span.plan-node.root", h("strong", ways[plan.way] ?? plan.way),
-      number(t.plan.expected, plan.expected?.items), number(t.plan.documents, plan.documents), number(t.plan.entries, plan.entries), number(t.plan.rows, plan.rows)),
-    plan.filter && plan.filter !== "any" && h("ul", filterTree(plan.filter))))),
+    plan && h("section", h("h3", t.plan.title), planTree(plan)),
     advice && h("section", h("h3", t.plan.advice), advice.used.length + advice.wanted.length === 0 ? h("p.muted", t.plan.noAdvice)
       : h("ul.advice", advice.used.map((spec) => h("li", h("span.tag", t.plan.used), " ", h("code", spec))), advice.wanted.map((spec) => h("li", h("span.tag.warm", t.plan.wanted), " ", h("code", spec))))),
     h("section", h("h3", t.plan.metrics), h("table.plain", h("tbody", metricsOf(answer.headers.get("x-ms-documentdb-query-metrics")).map(([name, value]) => h("tr", h("th", { scope: "row" }, words(name)), h("td.number", value)))))));

@@ -6,6 +6,7 @@ import { t } from "../text/en.js";
 import { messageOf, notify } from "./dialog.js";
 import { button, count, fill, h, size } from "./dom.js";
 import { makeEditor } from "./editor.js";
+import { policyProblem } from "./policy.js";
 import { rangesView } from "./ranges.js";
 
 /** The members of a definition that are JSON of their own, and what an absent one means. */
@@ -51,9 +52,11 @@ export function settingsView({ segments }) {
     const units = offerFields();
     editors = [];
     const policies = POLICIES.map(([name, label, absent]) => {
-      const editor = makeEditor({ mode: "json", label, text: printJson(definition[name] ?? absent), readOnly: !writes });
+      const wrong = h("p.problem", { role: "status" });
+      const check = (/** @type {string} */ text) => name === "indexingPolicy" && !jsonProblem(text) && fill(wrong, policyProblem(JSON.parse(text)));
+      const editor = makeEditor({ mode: "json", label, text: printJson(definition[name] ?? absent), readOnly: !writes, onChange: check });
       editors.push(editor);
-      return h("details.policy", { open: name === "indexingPolicy", ontoggle: () => editor.refresh() }, h("summary", label), editor.element);
+      return h("details.policy", { open: name === "indexingPolicy", ontoggle: () => editor.refresh() }, h("summary", label), editor.element, wrong);
     });
     const unique = definition.uniqueKeyPolicy?.uniqueKeys ?? [];
     fill(body,

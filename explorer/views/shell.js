@@ -4,31 +4,39 @@ import { theme } from "../state/settings.js";
 import { closeTab, openTab, tabs } from "../state/tabs.js";
 import { loadTree, tree } from "../state/tree.js";
 import { t } from "../text/en.js";
-import { fill, h, icon, iconButton } from "./dom.js";
-import { notify } from "./dialog.js";
-import { feedView } from "./feed.js";
-import { itemsView } from "./items.js";
-import { nowView } from "./now.js";
+import { messageOf, notify } from "./dialog.js";
+import { button, fill, h, icon, iconButton } from "./dom.js";
 import { openPage } from "./open.js";
-import { queryView } from "./query.js";
-import { scriptView } from "./script.js";
-import { settingsView } from "./settings.js";
 import { startView } from "./start.js";
 import { treeView } from "./tree.js";
-import { userView } from "./user.js";
 
 /** @typedef {{ element: HTMLElement, refresh?: () => void, close?: () => void, isDirty?: () => boolean }} View */
 
-const VIEWS = /** @type {Record<string, (parameters: any, key: string) => View>} */ ({
-  start: startView, now: nowView, items: itemsView, query: queryView, settings: settingsView, feed: feedView, script: scriptView, user: userView,
+/** What the first view does not need comes when it is wanted, or when there is nothing else to do. */
+const VIEWS = /** @type {Record<string, () => Promise<(parameters: any, key: string) => View>>} */ ({
+  start: async () => startView,
+  now: async () => (await import("./now.js")).nowView,
+  modelling: async () => (await import("./modelling.js")).modellingView,
+  items: async () => (await import("./items.js")).itemsView,
+  query: async () => (await import("./query.js")).queryView,
+  settings: async () => (await import("./settings.js")).settingsView,
+  feed: async () => (await import("./feed.js")).feedView,
+  script: async () => (await import("./script.js")).scriptView,
+  user: async () => (await import("./user.js")).userView,
 });
+
+/** So that a tab opens at once, even when the server has gone away. */
+async function loadOthers() {
+  for (const load of Object.values(VIEWS)) await load().catch(() => {});
+  document.documentElement.dataset.loaded = "all";
+}
 
 export function shellView() {
   tree.set({ roots: null, error: "" });
   tabs.set({ list: [], active: "" });
   const shell = h("div.shell", topLine(), treeView(), resizer(), tabsView());
   openPage("start");
-  loadTree();
+  loadTree().then(() => requestIdleCallback(loadOthers, { timeout: 2000 }));
   return shell;
 }
 
@@ -49,9 +57,10 @@ function topLine() {
     const isDark = theme.value ? theme.value === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     theme.set(isDark ? "light" : "dark");
   };
+  const page = (/** @type {"start"|"now"|"modelling"} */ kind, /** @type {string} */ shape) => button(t.shell[kind], () => openPage(kind), { class: "quiet", "aria-label": t.shell[kind] }, shape);
   return h("header.top", h("a.skip", { href: "#content" }, t.shell.skip), iconButton("items", t.shell.menu, toggleTree), h("img", { src: "mark.svg", alt: "", width: 22, height: 22 }), h("span.brand", t.title),
     h("span.origin", location.host), !canWrite() && h("span.tag.warm", { title: t.readOnlyHint }, t.readOnly), state, h("span.grow"),
-    h("button.quiet", { type: "button", onclick: () => openPage("start") }, icon("home"), t.shell.start), h("button.quiet", { type: "button", onclick: () => openPage("now") }, icon("chart"), t.shell.now),
+    page("start", "home"), !session.value.container && page("now", "chart"), canWrite() && !session.value.container && page("modelling", "star"),
     iconButton("sun", t.shell.theme, nextTheme), !session.value.isWellKnown && iconButton("key", t.signIn.loggedOut, signOut));
 }
 
@@ -92,15 +101,36 @@ function tabsView() {
     const tab = list.find((each) => each.key === active);
     if (!tab) return void (list.length || fill(content, h("p.empty", t.items.pick)));
     if (!views.has(active)) {
-      const view = VIEWS[tab.kind](tab.parameters, tab.key);
-      views.set(active, view);
-      content.append(view.element);
+      const waiting = { element: h("section.view.waiting", { "aria-busy": "true" }, h("div.skeleton")) };
+      views.set(active, waiting);
+      content.append(waiting.element);
+      make(tab, waiting);
     }
-    for (const child of [...content.children]) child.hidden = child !== views.get(active)?.element;
-    for (const child of [...content.querySelectorAll(":scope > p.empty")]) child.remove();
-    views.get(active)?.refresh?.();
+    showActive();
     document.title = `${tab.title} · ${t.title}`;
   });
+
+  function showActive() {
+    const shown = views.get(tabs.value.active);
+    for (const child of [...content.children]) child.hidden = child !== shown?.element;
+    for (const child of [...content.querySelectorAll(":scope > p.empty")]) child.remove();
+    shown?.refresh?.();
+  }
+
+  /** Puts the view in the place of the one that waits for it, unless the tab was closed meanwhile. @param {import("../state/tabs.js").Tab} tab @param {View} waiting */
+  async function make(tab, waiting) {
+    try {
+      const create = await VIEWS[tab.kind]();
+      if (views.get(tab.key) !== waiting) return;
+      const view = create(tab.parameters, tab.key);
+      views.set(tab.key, view);
+      waiting.element.replaceWith(view.element);
+      showActive();
+    } catch (error) {
+      fill(waiting.element, h("p.problem", { role: "alert" }, messageOf(error)), button(t.shell.again, () => location.reload(), {}, "refresh"));
+    }
+  }
+
   addEventListener("beforeunload", (event) => {
     if ([...views.values()].some((view) => view.isDirty?.())) event.preventDefault();
   });

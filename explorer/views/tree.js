@@ -1,5 +1,5 @@
 // explorer/views/tree.js - the tree at the left: a list of rows that arrows walk, as screen readers know trees.
-import { create, remove } from "../api/resources.js";
+import { create, remove, replace } from "../api/resources.js";
 import { canWrite, client } from "../state/session.js";
 import { closeBelow } from "../state/tabs.js";
 import { findNode, loadTree, refresh, toggle, tree, visibleNodes } from "../state/tree.js";
@@ -118,7 +118,7 @@ function actionsOf(n) {
   if (n.kind === "sprocs" || n.kind === "triggers" || n.kind === "udfs")
     return [...(writes ? [{ label: t.tree.newScript[n.kind], icon: "plus", run: () => openScript(n.segments, true) }] : []), again];
   if (n.kind === "users") return [...(writes ? [{ label: t.tree.newUser, icon: "plus", run: () => newUser(n) }] : []), again];
-  if ((n.kind === "script" || n.kind === "user") && writes) return [drop];
+  if ((n.kind === "script" || n.kind === "user") && writes) return [{ label: t.tree.rename, icon: "settings", run: () => renameNode(n) }, drop];
   return [];
 }
 
@@ -148,6 +148,25 @@ function newUser(n) {
       await create(client(), n.segments, { id });
       await refresh(n);
       open("user", [...n.segments, id]);
+    },
+  });
+}
+
+/** Scripts and users keep their rids; databases and containers cannot be renamed. @param {TreeNode} n */
+async function renameNode(n) {
+  const list = n.segments.slice(0, -1);
+  await ask({
+    title: t.tree.renameTitle(n.label),
+    body: [h("p", t.tree.renameNote[/** @type {"script"|"user"} */ (n.kind)]), field(t.id, { name: "id", required: true, autofocus: true, maxlength: 255, value: n.label })],
+    action: t.save,
+    check: (values) => values.id.trim() !== "" && values.id !== n.label,
+    submit: async ({ id }) => {
+      const { body } = await client().send("GET", n.segments);
+      await replace(client(), n.segments, { ...body, id }, body._etag);
+      closeBelow(n.segments);
+      await loadTree();
+      if (n.kind === "script") openScript([...list, id]);
+      else open("user", [...list, id]);
     },
   });
 }

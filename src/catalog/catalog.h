@@ -239,7 +239,10 @@ typedef bool container_filter(const struct container *container, const void *con
 size_t catalog_list_where(struct catalog *catalog, container_filter *filter, const void *context,
                           struct container **list, size_t limit);
 
-/* Whether there is one with that rid, which no other will ever have. */
+/* The one with that rid, which no other will ever have; NULL when there is none. */
+struct container *catalog_find_by_rid(struct catalog *catalog, const struct rid *rid);
+
+/* Whether there is one with that rid. */
 bool catalog_has_container(struct catalog *catalog, const struct rid *rid);
 
 enum status catalog_create_database(struct op *op, struct catalog *catalog, struct slice id,

@@ -259,6 +259,18 @@ size_t catalog_list_where(struct catalog *catalog, container_filter *filter, con
     return count;
 }
 
+struct container *catalog_find_by_rid(struct catalog *catalog, const struct rid *rid)
+{
+    struct container *found;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    found = map_find(&catalog->known.containers_by_rid, rid_slice(rid));
+    if (found)
+        container_take(found);
+    pthread_rwlock_unlock(&catalog->lock);
+    return found;
+}
+
 bool catalog_has_container(struct catalog *catalog, const struct rid *rid)
 {
     bool found;

@@ -105,7 +105,8 @@ void engine_describe(const struct engine *engine, const struct opened *opened, s
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
         .public_endpoint = public_endpoint(settings),
         .serves_direct = !settings->no_direct,
-        .notes_plans = settings->otlp || settings->slow_ms,
+        .plans_from_us = engine->heat ? observer_from_us(settings) : 0,
+        .heat = engine->heat,
     };
     is_level = consistency_parse(slice_of(settings->consistency), &service->consistency);
     assert(is_level); /* settings_read() has compared it with the same names */
@@ -215,6 +216,12 @@ struct service *engine_service(struct engine *engine)
 struct account *engine_account(struct engine *engine)
 {
     return &engine->account;
+}
+
+void engine_watch(struct engine *engine, struct heat *heat)
+{
+    engine->heat = heat;
+    engine_describe(engine, &engine->opened, &engine->service);
 }
 
 const struct directory *engine_directory(const struct engine *engine)

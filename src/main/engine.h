@@ -38,6 +38,9 @@ struct gate *engine_gate(struct engine *engine);
 /* What all memory is counted on that clients can make grow. */
 struct account *engine_account(struct engine *engine);
 
+/* From here on requests note where they go, and slow queries their plans. Called before there are requests. */
+void engine_watch(struct engine *engine, struct heat *heat);
+
 /* Its directory; NULL: it is in memory. */
 const struct directory *engine_directory(const struct engine *engine);
 

@@ -18,6 +18,7 @@ struct engine {
     struct snapshots snapshots;
     struct recorded recorded;
     struct scripts *scripts;
+    struct heat *heat; /* NULL: nobody watches */
     char script_program[PATH_MAX];
     struct auth *auth;
     struct service service;

@@ -35,6 +35,37 @@ static void print_metrics(void *context, struct buf *out)
     statistics_print(out, &statistics);
 }
 
+static struct now_sources now_sources(const struct listener *listener)
+{
+    struct now_sources sources = { .statistics = { .http = listener->http,
+                                                   .observer = listener->options.observer },
+                                   .router = listener->router,
+                                   .slow = observer_slow(listener->options.observer) };
+
+    engine_statistics(listener->options.engine, &sources.statistics);
+    return sources;
+}
+
+static void print_now(void *context, struct op *op, uint64_t since, struct buf *out)
+{
+    const struct listener *listener = context;
+    struct now_sources sources = now_sources(listener);
+
+    now_print(listener->options.now, op, &sources, since, out);
+}
+
+void listener_sample(struct listener *listener)
+{
+    struct gate *gate = engine_gate(listener->options.engine);
+    struct now_sources sources;
+
+    if (!gate_try_enter(gate))
+        return; /* next time */
+    sources = now_sources(listener);
+    now_sample(listener->options.now, &sources);
+    gate_leave(gate);
+}
+
 /* Clients that are sent to a name come by it, too. */
 static void read_public_name(struct listener *listener)
 {
@@ -111,6 +142,7 @@ static void open_router(struct listener *listener)
         .audit = listener->options.audit,
         .observe = listener->options.observer ? observer_see : NULL,
         .observe_context = listener->options.observer,
+        .observe_after_us = observer_from_us(settings),
         .guards_metrics = guards_metrics(listener),
         .host_names = listener->names,
         .host_name_count = listener->name_count,
@@ -121,6 +153,8 @@ static void open_router(struct listener *listener)
         .serves_explorer = !settings->no_explorer,
         .print_metrics = print_metrics,
         .metrics_context = listener,
+        .print_now = listener->options.now ? print_now : NULL,
+        .now_context = listener,
         .backup = engine_directory(engine) ? engine_backup : NULL,
         .backup_context = engine,
         .gate = engine_gate(engine),

@@ -8,6 +8,7 @@
  */
 #pragma once
 #include "main/engine.h"
+#include "main/now.h"
 #include "main/observer.h"
 
 struct listener;
@@ -18,6 +19,7 @@ struct listener_options {
     struct auth *auth;
     struct audit *audit;       /* NULL: none is kept */
     struct observer *observer; /* NULL: nobody watches */
+    struct now *now;           /* the figures of the last hour, with an observer; NULL: none are kept */
 };
 
 /* Makes what is missing: a certificate, in the engine's directory. Requests are served when it returns. */
@@ -25,6 +27,9 @@ enum status listener_open(struct op *op, const struct listener_options *options,
 
 /* Requests in flight are finished first. NULL is welcome. */
 void listener_close(struct listener *listener);
+
+/* Adds to the figures of the last hour, if it is time. */
+void listener_sample(struct listener *listener);
 
 /* "127.0.0.1:8081": what was bound, ports filled in. NULL past the last. */
 const char *listener_address(const struct listener *listener, size_t index);

@@ -1,5 +1,6 @@
 /* src/main/observer.c - slow requests as lines, requests as spans. */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +14,31 @@ enum {
     TEXT_SHOWN_MAX = 2048,
     RANGES_SHOWN_MAX = 16,
     SPAN_KIND_SERVER = 2,
-    STATUS_ERROR = 2
+    STATUS_ERROR = 2,
+    SLOW_MS = 100 /* what is kept for those who look, unless --slow-ms says another time */
 };
 
 struct observer {
     struct otlp *otlp; /* NULL: no spans */
-    int64_t slow_us;   /* 0: nothing is slow */
+    int64_t slow_us;   /* of the log; 0: nothing is slow */
+    int64_t kept_us;   /* of what is kept */
+    struct slow *slow;
 };
+
+static int64_t kept_us(const struct settings *settings)
+{
+    return (settings->slow_ms ? settings->slow_ms : SLOW_MS) * 1000;
+}
+
+int64_t observer_from_us(const struct settings *settings)
+{
+    return settings->otlp ? PLANS_OF_ALL_US : kept_us(settings);
+}
+
+struct slow *observer_slow(const struct observer *observer)
+{
+    return observer->slow;
+}
 
 enum status observer_open(struct op *op, const struct settings *settings, struct observer **observer)
 {
@@ -27,10 +46,10 @@ enum status observer_open(struct op *op, const struct settings *settings, struct
     enum status st = ST_OK;
 
     *observer = NULL;
-    if (!settings->otlp && !settings->slow_ms)
-        return ST_OK;
     made = heap_allocate(sizeof(*made));
     made->slow_us = settings->slow_ms * 1000;
+    made->kept_us = kept_us(settings);
+    made->slow = slow_open();
     if (settings->otlp)
         TRY(otlp_open(op, settings->otlp, &made->otlp));
     *observer = made;
@@ -45,6 +64,7 @@ void observer_close(struct observer *observer)
     if (!observer)
         return;
     otlp_close(observer->otlp);
+    slow_close(observer->slow);
     free(observer);
 }
 
@@ -286,5 +306,7 @@ struct trace_id observer_see(void *context, struct op *op, const struct observed
 
     if (observer->slow_us && observed->took_us >= observer->slow_us)
         tell_slow(op, observed);
+    if (observed->took_us >= observer->kept_us)
+        slow_note(observer->slow, op, observed);
     return observer->otlp ? send_span(observer, op, observed) : (struct trace_id){ "" };
 }

@@ -26,6 +26,7 @@ struct server {
     struct identity identity;
     struct audit *audit;
     struct observer *observer;
+    struct now *now;
     struct engine *engine;
     struct listener *listener;
 };
@@ -98,6 +99,15 @@ static const char *plain_address(const struct listener *listener)
     return listener_address(listener, 0);
 }
 
+static enum status open_now(struct op *op, struct server *server)
+{
+    server->now = now_open(env_system(), engine_account(server->engine));
+    if (!server->now)
+        return op_fail(op, ST_UNAVAILABLE, "out of memory");
+    engine_watch(server->engine, now_heat(server->now));
+    return ST_OK;
+}
+
 static enum status start(struct op *op, struct server *server, struct settings *settings)
 {
     enum status st;
@@ -110,6 +120,7 @@ static enum status start(struct op *op, struct server *server, struct settings *
     TRY(open_auth(op, server)); /* before anything is made on disk for a server that will not run */
     TRY(make_directory(op, server, settings));
     TRY(engine_open(op, server->settings, server->auth, &server->engine));
+    TRY(open_now(op, server));
     if (settings->init)
         TRY(init_load(op, server->engine, settings->init));
     TRY(listener_open(op,
@@ -117,7 +128,8 @@ static enum status start(struct op *op, struct server *server, struct settings *
                                                   .engine = server->engine,
                                                   .auth = server->auth,
                                                   .audit = server->audit,
-                                                  .observer = server->observer },
+                                                  .observer = server->observer,
+                                                  .now = server->now },
                       &server->listener));
     if (settings->write_endpoint)
         TRY(endpoint_file_write(op, settings->write_endpoint, plain_address(server->listener)));
@@ -161,6 +173,7 @@ static void keep_house(struct op *op, struct server *server)
         audit_note(server->audit, op, "roles", server->settings->jwks);
     audit_look(server->audit);
     engine_keep_house(op, server->engine);
+    listener_sample(server->listener);
 }
 
 /* Waits for SIGTERM or SIGINT, and does housekeeping meanwhile. */
@@ -177,6 +190,7 @@ static void stop(struct server *server)
     if (server->settings->write_endpoint && server->listener)
         endpoint_file_remove(server->settings->write_endpoint, plain_address(server->listener));
     listener_close(server->listener);
+    now_close(server->now); /* before the account, which is the engine's */
     engine_close(server->engine);
     if (server->ephemeral)
         ephemeral_remove(server->ephemeral);

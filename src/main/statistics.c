@@ -64,6 +64,9 @@ static const struct figure {
     { "index_runs", GAUGE, AT(store.index_runs) },
     { "index_run_bytes", GAUGE, AT(store.index_run_bytes) },
     { "index_merges_total", COUNTER, AT(store.index_merges) },
+    { "cache_hits_total", COUNTER, AT(store.cache_hits) },
+    { "cache_misses_total", COUNTER, AT(store.cache_misses) },
+    { "cache_bytes", GAUGE, AT(store.cache_bytes) },
     { "vector_columns", GAUGE, AT(vectors.columns) },
     { "vector_codes", GAUGE, AT(vectors.vectors) },
     { "vector_graph_vectors", GAUGE, AT(vectors.graph_vectors) },
@@ -91,15 +94,36 @@ static const struct figure {
     { "spans_dropped_total", COUNTER, AT(spans.dropped) },
 };
 
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+_Static_assert((size_t)ROWS <= STATISTICS_MAX, "samples have room for all of them");
+
+static uint64_t value_of(const struct figures *figures, const struct figure *row)
+{
+    assert(row->offset + sizeof(uint64_t) <= sizeof(*figures));
+    return *(const uint64_t *)((const char *)figures + row->offset);
+}
+
 static void print_figures(struct buf *out, const struct figures *figures)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const uint64_t *value = (const uint64_t *)((const char *)figures + rows[i].offset);
-
-        assert(rows[i].offset + sizeof(*value) <= sizeof(*figures));
+    for (size_t i = 0; i < ROWS; i++)
         buf_printf(out, "# TYPE orrery_%s %s\norrery_%s %llu\n", rows[i].name, rows[i].kind, rows[i].name,
-                   (unsigned long long)*value);
-    }
+                   (unsigned long long)value_of(figures, &rows[i]));
+}
+
+size_t statistics_read(const struct statistics *of, uint64_t value[STATISTICS_MAX])
+{
+    struct figures figures;
+
+    read_figures(of, &figures);
+    for (size_t i = 0; i < ROWS; i++)
+        value[i] = value_of(&figures, &rows[i]);
+    return ROWS;
+}
+
+const char *statistics_name(size_t index)
+{
+    assert(index < ROWS);
+    return rows[index].name;
 }
 
 /* ---- memory, by who holds it ---- */

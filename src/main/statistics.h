@@ -24,5 +24,10 @@ struct statistics {
     const struct observer *observer;
 };
 
+/* The figures that are one number each: as they are, how many, and what they are called. */
+enum { STATISTICS_MAX = 56 };
+size_t statistics_read(const struct statistics *of, uint64_t value[STATISTICS_MAX]);
+const char *statistics_name(size_t index);
+
 /* As Prometheus reads it; of single containers the hundred that matter most (docs/compat.md, "Our own"). */
 void statistics_print(struct buf *out, const struct statistics *of);

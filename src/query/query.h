@@ -129,7 +129,9 @@ struct query_options {
     query_udf_settle *udf_settle; /* likewise */
     void *udf_context;
     enum query_way way;
-    unsigned explain;    /* enum query_explain: what a page says of itself */
+    unsigned explain; /* enum query_explain: what a page says of itself */
+    int64_t
+        plan_after_us; /* on the monotonic clock: a page that ends later tells its plan unasked; 0: none does */
     bool is_condition;   /* the text is FROM c WHERE ..., as a patch writes its condition */
     bool rows_as_values; /* a page's rows are bytes of json.h, each a value, and not text */
 };

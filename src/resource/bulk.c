@@ -7,6 +7,7 @@
 
 #include "reply/charge.h"
 #include "resource/batch.h"
+#include "resource/heat.h"
 #include "resource/throughput.h"
 
 struct wave {
@@ -75,6 +76,7 @@ static enum status begin(struct op *op, struct parts *parts, struct part *part, 
     TRY(partition_begin_many(op, parts->call->container, &part->action.key, &txn));
     st = take(op, parts, part, txn);
     throughput_leave_part(op, parts->call, &part->action.key.epk, part->charge);
+    heat_note_key(op, parts->call, &part->action.key, part->charge);
     TRY(st);
     wave->ending[wave->count] = (struct partition_ending){ .txn = txn };
     wave->part[wave->count++] = part;

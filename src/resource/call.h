@@ -25,7 +25,11 @@ enum consistency {
 extern const char *const consistency_names[CONSISTENCY_LEVELS];
 bool consistency_parse(struct slice name, enum consistency *level); /* in any case; false for another name */
 
+struct heat;
 struct workload;
+
+/* Of the time from which on plans are noted: of every query. */
+enum { PLANS_OF_ALL_US = 1 };
 
 /* What operations work on; made once, by main/. */
 struct service {
@@ -40,10 +44,12 @@ struct service {
     enum consistency consistency; /* the account's; clients may ask for it and for weaker ones */
     struct scripts *scripts;
     struct workload *workload; /* the record of what clients ask for; NULL: there is none */
+    struct heat *heat;         /* which keys and ranges requests go to; NULL: nobody asks */
     uint64_t range_units;      /* RU/s that one partition key range serves; 0: as on the service */
     bool serves_direct;        /* clients may ask for addresses */
-    bool notes_plans;          /* replies have the plans of queries, for those who watch */
     bool enforces_throughput;  /* requests on items are held back to it */
+    int64_t
+        plans_from_us; /* replies of queries that took as long have their plans, for those who watch; 0: none has */
     void (*print_token)(void *context, const struct grant *grant, struct buf *out); /* auth/ signs */
     void *token_context;
 };
@@ -72,6 +78,7 @@ struct call {
     enum status (*resume)(struct op *op, struct call *call, struct reply *reply);
     call_check_part *check_part; /* of a transaction; route/ knows who asks */
     void *check_context;         /* route/'s own */
+    int64_t began_us;            /* on the monotonic clock: when its head was read */
     bool keeps_id;               /* its token is for this one resource: it may not give it another id */
 };
 

@@ -23,12 +23,21 @@ static bool is_true(struct slice header)
 
 static unsigned explain_of(const struct call *call)
 {
-    bool is_wanted = is_true(call_header(call, HEADER_EXPLAIN)) || call->service->notes_plans;
+    bool is_wanted =
+        is_true(call_header(call, HEADER_EXPLAIN)) || call->service->plans_from_us == PLANS_OF_ALL_US;
     unsigned wanted = is_wanted ? EXPLAIN_PLAN : 0;
 
     if (is_true(call_header(call, HEADER_INDEX_METRICS_V2)))
         return wanted | EXPLAIN_INDEXES_V2;
     return is_true(call_header(call, HEADER_INDEX_METRICS)) ? wanted | EXPLAIN_INDEXES : wanted;
+}
+
+/* Of a request that will turn out to be slow a part is over by then. */
+static int64_t plan_after_us(const struct call *call)
+{
+    int64_t slow_us = call->service->plans_from_us;
+
+    return slow_us ? call->began_us + slow_us / 4 : 0;
 }
 
 struct query_options search_options(const struct call *call)
@@ -44,6 +53,7 @@ struct query_options search_options(const struct call *call)
         .full_text = json_get(container->definition, "fullTextPolicy"),
         .way = way_of(call),
         .explain = explain_of(call),
+        .plan_after_us = plan_after_us(call),
         .planar = json_kind(type) == JSON_STRING && slice_is(json_string(type), "Geometry"),
     };
 }
@@ -234,7 +244,7 @@ static void reply_explained(struct reply *reply, const struct call *call, const 
     buf_init(&text, &reply->op->arena);
     if (page->plan.data && is_true(call_header(call, HEADER_EXPLAIN)))
         reply_header_link(reply, "x-orrery-plan", page->plan);
-    if (page->plan.data && call->service->notes_plans)
+    if (page->plan.data && call->service->plans_from_us)
         reply->plan = slice_make(arena_text(&reply->op->arena, page->plan), page->plan.size);
     if (!page->indexes.data)
         return;
@@ -311,7 +321,7 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     assert(search->query); /* search_compile() came first */
     assert(source);
     op->work.queries++;
-    if (call->service->notes_plans)
+    if (call->service->plans_from_us)
         reply->query = search->text;
     TRY(read_page_size(op, call, search, &limits.rows));
     TRY(read_limit(op, call, &limit_kb));

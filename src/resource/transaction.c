@@ -8,6 +8,7 @@
 #include "catalog/ranges.h"
 #include "partition/locks.h"
 #include "reply/charge.h"
+#include "resource/heat.h"
 #include "resource/resource.h"
 #include "resource/throughput.h"
 #include "resource/transaction.h"
@@ -27,10 +28,14 @@ out:
 
 static void pay(struct op *op, const struct transaction *transaction)
 {
-    for (size_t i = 0; i < transaction->count; i++)
-        if (transaction->part[i].placed == ST_OK)
-            throughput_pay_part(op, &transaction->part[i].call, &transaction->part[i].action.key.epk,
-                                transaction->part[i].charge);
+    for (size_t i = 0; i < transaction->count; i++) {
+        const struct txn_part *part = &transaction->part[i];
+
+        if (part->placed != ST_OK)
+            continue;
+        throughput_pay_part(op, &part->call, &part->action.key.epk, part->charge);
+        heat_note_place(op, &part->call, &part->action.key, part->charge);
+    }
 }
 
 static void take_part(struct op *op, const struct transaction *transaction, struct txn_part *part)

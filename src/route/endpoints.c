@@ -52,6 +52,27 @@ static enum status metrics_text(const struct route_options *options, const struc
     return ST_OK;
 }
 
+/* {"operations":[...],"samples":[...],...}: what the explorer draws, from sample N on where the path ends in a number. */
+static enum status now(const struct route_options *options, const struct route_metrics *metrics,
+                       struct exchange *exchange)
+{
+    struct slice number = slice_after(exchange->request.target, strlen("/_orrery/now"));
+    struct buf *body = &exchange->answer.body;
+    uint64_t since = 0;
+
+    if (!options->print_now)
+        return op_fail(&exchange->op, ST_NOT_BUILT, "No figures of the past are kept here.");
+    if (number.size && !slice_to_u64(slice_after(number, 1), &since))
+        return op_fail(&exchange->op, ST_BAD_REQUEST, "The number of a sample is a number.");
+    buf_text(body, "{\"operations\":");
+    metrics_print_routes(body, metrics);
+    buf_byte(body, ',');
+    options->print_now(options->now_context, &exchange->op, since, body);
+    buf_byte(body, '}');
+    answer_text(exchange, "application/json");
+    return ST_OK;
+}
+
 static enum status certificate(const struct route_options *options, const struct route_metrics *metrics,
                                struct exchange *exchange)
 {
@@ -442,6 +463,8 @@ static const struct endpoint endpoints[] = {
     /* path                           method         waits  outside guard        code */
     { "/_orrery/ready",               METHOD_GET,    false, false,  FOR_ALL,     ready },
     { "/_orrery/metrics",             METHOD_GET,    true,  false,  FOR_METRICS, metrics_text },
+    { "/_orrery/now",                 METHOD_GET,    true,  false,  FOR_READERS, now },
+    { "/_orrery/now/*",               METHOD_GET,    true,  false,  FOR_READERS, now },
     { "/_explorer/emulator.pem",      METHOD_GET,    true,  false,  FOR_ALL,     certificate },
     { "/_explorer",                   METHOD_GET,    false, false,  FOR_ALL,     explorer_door },
     { "/_orrery/backup",              METHOD_POST,   true,  false,  FOR_KEYS,    backup },

@@ -7,6 +7,7 @@
 enum endpoint_guard {
     FOR_ALL,
     FOR_METRICS, /* beyond loopback it needs the metrics' token, or a signature */
+    FOR_READERS, /* must be signed, with any key of the account */
     FOR_KEYS,    /* must be signed, with a key that may write */
 };
 

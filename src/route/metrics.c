@@ -17,14 +17,14 @@ struct metric_examples {
 };
 
 /* Upper bounds of the histogram, in microseconds. */
-static const uint64_t bound_us[METRIC_TIMES] = { 50,   100,   250,   500,    1000,    2500,
+const uint64_t metric_bound_us[METRIC_TIMES] = { 50,   100,   250,   500,    1000,    2500,
                                                  5000, 10000, 50000, 250000, 1000000, 5000000 };
 
 static size_t slot_of(int64_t time_us)
 {
     size_t slot = 0;
 
-    while (slot < METRIC_TIMES && (uint64_t)time_us > bound_us[slot])
+    while (slot < METRIC_TIMES && (uint64_t)time_us > metric_bound_us[slot])
         slot++;
     return slot;
 }
@@ -143,7 +143,7 @@ static void print_bucket(struct buf *out, const struct route_metrics *metrics, s
 {
     buf_printf(out, "orrery_request_seconds_bucket{operation=\"%s\",le=\"", name_of(index));
     if (slot < METRIC_TIMES)
-        buf_printf(out, "%g\"} %llu", (double)bound_us[slot] / 1e6, (unsigned long long)count);
+        buf_printf(out, "%g\"} %llu", (double)metric_bound_us[slot] / 1e6, (unsigned long long)count);
     else
         buf_printf(out, "+Inf\"} %llu", (unsigned long long)count);
     if (with_examples)
@@ -181,6 +181,44 @@ void metrics_print(struct buf *out, const struct route_metrics *metrics, bool wi
     for (size_t i = 0; i <= route_count; i++)
         if (atomic_load_explicit(&metrics[i].requests, memory_order_relaxed))
             print_times(out, metrics, i, with_examples);
+}
+
+static uint64_t read_counter(const atomic_ullong *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+void metrics_total(const struct route_metrics *metrics, struct request_totals *totals)
+{
+    *totals = (struct request_totals){ 0 };
+    for (size_t i = 0; i <= route_count; i++) {
+        if (!read_counter(&metrics[i].requests))
+            continue;
+        for (size_t class = 1; class < 6; class ++)
+            totals->by_class[class] += read_counter(&metrics[i].by_class[class]);
+        for (size_t slot = 0; slot <= METRIC_TIMES; slot++)
+            totals->time[slot] += read_counter(&metrics[i].time[slot]);
+        totals->retry[0] += read_counter(&metrics[i].retry[0]);
+        totals->retry[1] += read_counter(&metrics[i].retry[1]);
+        totals->time_us += read_counter(&metrics[i].time_us);
+    }
+}
+
+void metrics_print_routes(struct buf *out, const struct route_metrics *metrics)
+{
+    const char *before = "[";
+
+    for (size_t i = 0; i <= route_count; i++) {
+        if (!read_counter(&metrics[i].requests))
+            continue;
+        buf_printf(out, "%s{\"name\":\"%s\",\"requests\":%llu,\"failed\":%llu,\"seconds\":%.6f}", before,
+                   name_of(i), (unsigned long long)read_counter(&metrics[i].requests),
+                   (unsigned long long)read_counter(&metrics[i].by_class[4]) +
+                       (unsigned long long)read_counter(&metrics[i].by_class[5]),
+                   (double)read_counter(&metrics[i].time_us) / 1e6);
+        before = ",";
+    }
+    buf_text(out, *before == '[' ? "[]" : "]");
 }
 
 void metrics_as_openmetrics(struct buf *out, struct slice text)

@@ -19,6 +19,19 @@ struct route_metrics {
     _Atomic(struct metric_examples *) examples; /* NULL until there is one */
 };
 
+/* Of all routes together. */
+struct request_totals {
+    uint64_t by_class[6], retry[2], time[METRIC_TIMES + 1], time_us;
+};
+
+void metrics_total(const struct route_metrics *metrics, struct request_totals *totals);
+
+/* The upper bounds of the times, in microseconds. */
+extern const uint64_t metric_bound_us[METRIC_TIMES];
+
+/* [{"name","requests","failed","seconds"}] of each route that was ever asked for. */
+void metrics_print_routes(struct buf *out, const struct route_metrics *metrics);
+
 void metrics_count(struct route_metrics *metrics, int http_status, int64_t time_us, bool is_direct);
 
 /* The request took so long, and a trace tells why. */

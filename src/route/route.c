@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/reserve.h"
 #include "resource/form.h"
+#include "resource/heat.h"
 #include "resource/resource.h"
 #include "resource/throughput.h"
 #include "route/endpoints.h"
@@ -34,7 +35,6 @@ struct routed {
     bool known_path;           /* another method would have a route */
     bool is_prepared;
     bool is_outside; /* of the gate: the service is not to be looked at */
-    int64_t began_us;
 };
 
 struct router *route_open(const struct route_options *options)
@@ -53,6 +53,11 @@ void route_close(struct router *router)
     metrics_free(router->metrics);
     free(router->metrics);
     free(router);
+}
+
+void route_totals(const struct router *router, struct request_totals *totals)
+{
+    metrics_total(router->metrics, totals);
 }
 
 /* The client's id for this request, if it sent a sensible one. */
@@ -628,15 +633,17 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     else
         reply_location(op, routed);
     charge = reply_finish(&routed->reply, st);
-    if (routed->route && routed->route->flags & OF_ITEMS)
+    if (routed->route && routed->route->flags & OF_ITEMS) {
         throughput_leave(op, &routed->call, charge);
+        heat_note(op, &routed->call, &routed->reply, charge);
+    }
     origin_allow(&router->options, &exchange->request, &exchange->answer);
     audit(router, exchange, routed, st);
-    took_us = env_monotonic_us(op->env) - routed->began_us;
+    took_us = env_monotonic_us(op->env) - routed->call.began_us;
     if (op->noted)
         record_request(exchange, &routed->call, &routed->reply, routed->route,
-                       (struct request_end){ st, charge, routed->began_us, took_us });
-    if (router->options.observe)
+                       (struct request_end){ st, charge, routed->call.began_us, took_us });
+    if (router->options.observe && took_us >= router->options.observe_after_us)
         observe(router, exchange, routed, st, charge, &router->metrics[index], took_us);
     release_owners(&routed->call);
     metrics_count(&router->metrics[index], exchange->answer.status, took_us, exchange->request.direct);
@@ -651,8 +658,8 @@ static struct routed *begin(struct router *router, struct exchange *exchange)
                                .call = { .service = router->options.service,
                                          .request = &exchange->request,
                                          .check_part = check_part,
-                                         .check_context = routed },
-                               .began_us = env_monotonic_us(exchange->op.env) };
+                                         .check_context = routed,
+                                         .began_us = env_monotonic_us(exchange->op.env) } };
     set_activity_id(&exchange->op, &exchange->request);
     record_begin(&exchange->op, router->options.service);
     exchange->state = routed;
@@ -703,9 +710,9 @@ static enum status prepare_endpoint(struct router *router, struct exchange *exch
         TRY(op_fail(op, ST_UNAVAILABLE, "The server is overloaded."));
     if (endpoint->guard == FOR_METRICS)
         TRY(check_metrics(op, router, request, who));
-    if (endpoint->guard == FOR_KEYS) {
+    if (endpoint->guard == FOR_READERS || endpoint->guard == FOR_KEYS) {
         TRY(path_parse(op, request->target, &path));
-        TRY(check_signature(op, router, request, &path, true, who));
+        TRY(check_signature(op, router, request, &path, endpoint->guard == FOR_KEYS, who));
     }
     if (who->kind == AUTH_BY_TOKEN) /* it is for resources only */
         TRY(op_fail(op, ST_FORBIDDEN, "A resource token cannot serve this request."));

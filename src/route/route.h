@@ -8,6 +8,7 @@
 #pragma once
 #include "base/gate.h"
 #include "route/audit.h"
+#include "route/metrics.h"
 #include "reply/reply.h"
 #include "resource/call.h"
 
@@ -59,6 +60,7 @@ struct route_options {
     struct audit *audit;     /* NULL: none is kept */
     route_observer *observe; /* NULL: nobody watches, which costs nothing */
     void *observe_context;
+    int64_t observe_after_us;      /* requests that took less are not told of */
     bool emulator;                 /* it stands in for the Cosmos DB emulators, which have some paths more */
     const char *const *host_names; /* names besides loopback's that a Host header may have; "*" is any */
     size_t host_name_count;
@@ -68,6 +70,9 @@ struct route_options {
     bool serves_explorer;         /* the web page at /_explorer/ */
     void (*print_metrics)(void *context, struct buf *out); /* what is not the router's own */
     void *metrics_context;
+    /* The figures of the last hour, from the sample of that number on, as members of an object. NULL: none are kept. */
+    void (*print_now)(void *context, struct op *op, uint64_t since, struct buf *out);
+    void *now_context;
     /* Copies the data into a directory; NULL where there is nothing to copy. */
     enum status (*backup)(void *context, struct op *op, struct slice name, struct slice *made);
     void *backup_context;
@@ -77,6 +82,9 @@ struct route_options {
 
 struct router *route_open(const struct route_options *options);
 void route_close(struct router *router); /* NULL is welcome */
+
+/* What all requests since the start add up to. */
+void route_totals(const struct router *router, struct request_totals *totals);
 
 /* An exchange_handler; the context is the router. */
 enum status route_handle(void *router, struct exchange *exchange);

@@ -21,6 +21,7 @@ struct set {
     uint64_t version;  /* rises with each change of any of its keys */
     uint32_t changing; /* changes under way */
     uint32_t bytes;
+    uint64_t hits, misses;
     struct entry *entry[ENTRIES]; /* newest first; NULL behind the last */
 };
 
@@ -112,8 +113,24 @@ bool cache_find(struct cache *cache, struct op *op, struct slice key, struct sli
     size_t at = place_of(set, key);
     bool found = at < ENTRIES && copy_out(set->entry[at], op, value);
 
+    set->hits += found;
+    set->misses += !found;
     pthread_mutex_unlock(&set->mutex);
     return found;
+}
+
+void cache_stats(struct cache *cache, struct cache_stats *stats)
+{
+    *stats = (struct cache_stats){ 0 };
+    for (size_t i = 0; i < cache->count; i++) {
+        struct set *set = &cache->sets[i];
+
+        pthread_mutex_lock(&set->mutex);
+        stats->hits += set->hits;
+        stats->misses += set->misses;
+        stats->bytes += set->bytes;
+        pthread_mutex_unlock(&set->mutex);
+    }
 }
 
 uint64_t cache_ticket(struct cache *cache, struct slice key)

@@ -28,6 +28,12 @@ void cache_fill(struct cache *cache, struct slice key, struct slice value, uint6
 void cache_begin_change(struct cache *cache, struct slice key);
 void cache_end_change(struct cache *cache, struct slice key);
 
+/* How often a key was found, and how often not; approximately, while others ask. */
+struct cache_stats {
+    uint64_t hits, misses, bytes;
+};
+void cache_stats(struct cache *cache, struct cache_stats *stats);
+
 /*
  * After a failed write: the cache forgets everything, and keeps nothing new until the committer knows what was
  * written. cache_pause() may be called several times; one cache_resume() ends it.

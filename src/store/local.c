@@ -373,6 +373,16 @@ static void add_packed_stats(struct packed *packed, struct store_stats *stats)
     stats->index_merges = own.merges;
 }
 
+static void add_cache_stats(struct cache *cache, struct store_stats *stats)
+{
+    struct cache_stats own;
+
+    cache_stats(cache, &own);
+    stats->cache_hits = own.hits;
+    stats->cache_misses = own.misses;
+    stats->cache_bytes = own.bytes;
+}
+
 static void local_stats(struct store *store, struct store_stats *stats)
 {
     struct local *local = local_of(store);
@@ -381,6 +391,8 @@ static void local_stats(struct store *store, struct store_stats *stats)
     stats->disk_bytes = local->backend->ops->disk_bytes(local->backend);
     if (local->packed)
         add_packed_stats(local->packed, stats);
+    if (local->cache)
+        add_cache_stats(local->cache, stats);
 }
 
 static const struct store_ops local_ops = {

@@ -280,6 +280,7 @@ struct store_stats {
     uint64_t disk_bytes;
     uint64_t index_memory_bytes; /* of entries in memory, and filters */
     uint64_t index_runs, index_run_bytes, index_merges;
+    uint64_t cache_hits, cache_misses, cache_bytes; /* of the cache of documents */
 };
 
 void store_stats(struct store *store, struct store_stats *stats);

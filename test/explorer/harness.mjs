@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import puppeteer from "puppeteer-core";
 import { Client } from "../../explorer/api/client.js";
+import { keyHeader } from "../../explorer/api/items.js";
 import { WELL_KNOWN_KEY, keyCredential } from "../../explorer/api/sign.js";
 
 const LONGEST_MS = 60_000; // for whatever is waited for: a slow machine passes, a page that hangs does not
@@ -65,7 +66,7 @@ export async function seed(server, database, container, items = [], more = {}) {
   };
   await client.send("POST", ["dbs"], { body: { id: database } }).catch(ignore409);
   await client.send("POST", ["dbs", database, "colls"], { body: { id: container, partitionKey: { paths: ["/pk"], kind: "Hash", version: 2 }, ...more } });
-  for (const item of items) await client.send("POST", ["dbs", database, "colls", container, "docs"], { body: item, headers: { "x-ms-documentdb-partitionkey": JSON.stringify([item.pk]) } });
+  for (const item of items) await client.send("POST", ["dbs", database, "colls", container, "docs"], { body: item, headers: { "x-ms-documentdb-partitionkey": keyHeader([item.pk]) } });
   return ["dbs", database, "colls", container];
 }
 
@@ -73,6 +74,8 @@ let browser;
 let passed = 0;
 let failed = 0;
 const filter = process.argv[2] ?? "";
+
+export const isWanted = (name) => name.includes(filter);
 
 export async function startBrowser() {
   browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, acceptInsecureCerts: true, protocolTimeout: 3 * LONGEST_MS, timeout: LONGEST_MS,
@@ -85,16 +88,16 @@ function keepNotices() {
   window.setTimeout = (run, ms, ...rest) => (String(run).includes("note.remove") ? 0 : plain(run, ms, ...rest));
 }
 
-/** The test gets a page of its own; what a page throws, what its policy forbids and what it asks elsewhere fails it. */
-export async function test(name, run) {
-  if (!name.includes(filter)) return;
+/** The test gets a page of its own; what a page throws, what its policy forbids and what it asks elsewhere fails it, unless it `attacks`. */
+export async function test(name, run, { attacks = false } = {}) {
+  if (!isWanted(name)) return;
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   const faults = [];
   page.setDefaultTimeout(LONGEST_MS);
   await page.setViewport({ width: 1280, height: 800 });
   page.on("pageerror", (error) => faults.push("the page threw: " + error.message));
-  page.on("console", (message) => /Content Security Policy|Refused to/.test(message.text()) && faults.push(message.text()));
+  page.on("console", (message) => !attacks && /Content Security Policy|Refused to/.test(message.text()) && faults.push(message.text()));
   page.on("dialog", (dialog) => dialog.accept());
   page.on("request", (request) => {
     const url = new URL(request.url());
@@ -142,6 +145,28 @@ export async function type(page, selector, text) {
   const input = await page.waitForSelector(selector, { visible: true });
   await input.click({ count: 3 });
   await input.type(text);
+}
+
+export async function choose(page, selector, value) {
+  await page.waitForSelector(selector, { visible: true });
+  await page.select(selector, value);
+}
+
+/** What the page would give the browser to keep: its name and its text. */
+export async function downloaded(page, run) {
+  await page.evaluate(() => {
+    window.kept = [];
+    const plain = HTMLAnchorElement.prototype.click;
+    HTMLAnchorElement.prototype.click = function () {
+      if (!this.download) return plain.call(this);
+      window.kept.push({ name: this.download, blob: window.lastBlob });
+    };
+    const make = URL.createObjectURL;
+    URL.createObjectURL = (blob) => ((window.lastBlob = blob), make.call(URL, blob));
+  });
+  await run();
+  await page.waitForFunction(() => window.kept.length > 0);
+  return page.evaluate(async () => ({ name: window.kept[0].name, text: await window.kept[0].blob.text() }));
 }
 
 /** The text of the editor that can be seen. */

@@ -365,10 +365,17 @@ out:
     return st;
 }
 
+static bool was_slow(const struct run *run)
+{
+    int64_t after_us = run->query->options.plan_after_us;
+
+    return after_us && env_monotonic_us(run->cursor.eval.op->env) >= after_us;
+}
+
 /* While everything that the run has found out is there. Of a subquery over all items, its own. */
 static void explain(struct run *run)
 {
-    unsigned wanted = run->query->options.explain;
+    unsigned wanted = run->query->options.explain | (was_slow(run) ? EXPLAIN_PLAN : 0);
     const struct work *work = &run->cursor.eval.op->work;
     struct work read = { .entries_read = work->entries_read - run->began.entries_read,
                          .documents_scanned = work->documents_scanned - run->began.documents_scanned };
@@ -401,7 +408,7 @@ static enum status run_select(struct op *op, struct run *run, const struct selec
     TRY(fill_begin(&run->fill, &run->cursor, from));
     TRY(open_source(run, source, &rows));
     TRY(make_page(run));
-    if (run->query->options.explain && !run->fill.nested)
+    if (!run->fill.nested)
         explain(run);
 out:
     if (st != ST_OK && op->error)

@@ -1,6 +1,6 @@
 // test/explorer/browser/hostile.mjs - data that somebody made to be more than data.
 import assert from "node:assert";
-import { click, editorText, openExplorer, row, see, seed, setEditor, test, type, until } from "../harness.mjs";
+import { choose, click, editorText, openExplorer, row, see, seed, setEditor, test, type, until } from "../harness.mjs";
 
 const MARKUP = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>";
 const AFTER_MARKUP = "&lt;b&gt;${1+1}{{7*7}}";
@@ -34,10 +34,35 @@ export async function hostile(server) {
     await click(page, "Run");
     await see(page, "<img src=x", ".run .problem");
     await row(page, "Changes");
-    await page.select('.feed select[aria-label="From"]', '"0"');
+    await choose(page, '.feed select[aria-label="From"]', '"0"');
     await see(page, "<img", ".feed .grid-row");
     assert.equal(await page.evaluate(() => document.querySelectorAll("img:not([src='mark.svg']), script:not([src])").length), 0, "markup became elements");
     assert.doesNotMatch(await page.title(), /owned/);
+  });
+
+  await test("shapes that are none, keys named __proto__ and long metrics break no view", async (page) => {
+    const shapes = [{ type: "Point", coordinates: [1e16, 1] }, { type: "Point", coordinates: [1e16 + 4, 2] }, { type: "Polygon", coordinates: [1, 2] }, { type: "LineString", coordinates: [[1, 2], null, ["x", {}]] }, { type: "MultiPolygon", coordinates: [[[[1, 2], [3]]], 5] }];
+    const place = await seed(server, "odd", "shapes", shapes.map((where, i) => ({ id: "s" + i, pk: "a", where, ["__proto__"]: { polluted: i } })));
+    const client = await server.client();
+    await client.send("POST", ["dbs", "odd", "colls"], { body: { id: "proto", partitionKey: { paths: ["/__proto__/headers"], kind: "Hash", version: 2 } } });
+    await openExplorer(page, server.http);
+    await row(page, "odd");
+    await row(page, "shapes");
+    await click(page, "Query");
+    await click(page, "Run");
+    await see(page, "5 rows", ".query .status");
+    await click(page, "Map");
+    await page.waitForSelector(".map");
+    await setEditor(page, `SELECT * FROM c WHERE ${Array.from({ length: 400 }, (_, i) => `c["a long name of a property ${i}"] = ${i}`).join(" OR ")}`, ".view.query:not([hidden])");
+    await click(page, "Run");
+    await see(page, "0 rows", ".query .status");
+    await click(page, "Plan");
+    await page.waitForSelector(".plan");
+    await row(page, "proto");
+    await click(page, "New item");
+    await until(page, () => [...document.querySelectorAll(".pane .CodeMirror")].some((e) => e.checkVisibility() && e.CodeMirror.getValue().includes("__proto__")));
+    assert.equal(await page.evaluate(() => ({}).headers), undefined, "what all objects are was changed");
+    assert.equal(place.length, 4);
   });
 
   await test("an item whose id is two dots is read, saved and deleted, and no other", async (page) => {
@@ -55,6 +80,25 @@ export async function hostile(server) {
     await until(page, () => document.querySelectorAll(".grid-row").length === 1);
     const client = await server.client();
     assert.equal((await client.send("GET", [...place, "docs", "plain"], { headers: { "x-ms-documentdb-partitionkey": '["d"]' } })).body.n, 2);
+  });
+
+  await test("a container or a database named by dots is told to be out of reach, and nothing else is asked for in its place", async (page) => {
+    const client = await server.client();
+    await seed(server, "dotted", "safe", [{ id: "1", pk: "a" }]);
+    await client.send("POST", ["dbs", "dotted", "colls"], { body: { id: "..", partitionKey: { paths: ["/pk"], kind: "Hash", version: 2 } } });
+    const asked = [];
+    page.on("request", (request) => asked.push(request.method() + " " + new URL(request.url()).pathname));
+    await openExplorer(page, server.http);
+    await row(page, "dotted");
+    await row(page, "..");
+    await see(page, "A browser cannot ask for", ".view.items .problem");
+    await click(page, "Actions for ..");
+    await click(page, "Delete…");
+    await type(page, "dialog input[name=typed]", "..");
+    await click(page, "Delete", "dialog button");
+    await see(page, "A browser cannot ask for", "dialog .problem");
+    assert.ok(!asked.some((line) => line.startsWith("DELETE")), asked.join("\n"));
+    assert.equal((await client.send("GET", ["dbs", "dotted", "colls"])).body.DocumentCollections.length, 2);
   });
 
   await test("an item of almost 2 MB is shown and saved, and half a pair of UTF-16 is refused in words", async (page) => {
@@ -77,6 +121,10 @@ export async function hostile(server) {
     await click(page, "Save");
     await see(page, "lone surrogate", ".pane .problem");
     assert.match(await editorText(page), /ud800/);
+    await page.evaluate(() => [...document.querySelectorAll(".pane .CodeMirror")].find((e) => e.checkVisibility()).CodeMirror.setValue('{"id":"right","pk":"a","text":"' + "\ud800" + '"}'));
+    await page.waitForSelector(".pane .mistake");
+    await click(page, "Save");
+    await see(page, "That is not JSON yet.", ".pane");
     await type(page, ".where input", "c.id = 'right'");
   });
 }

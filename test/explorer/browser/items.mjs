@@ -123,5 +123,22 @@ export async function items(server) {
     await until(page, () => document.querySelectorAll(".grid-row").length === 3);
     await input.uploadFile(path.join(folder, "b.json"));
     await see(page, "neither an array of items");
+    await writeFile(path.join(folder, "c.json"), Buffer.from('{"id":"7","pk":"\xff"}', "latin1"));
+    await input.uploadFile(path.join(folder, "c.json"));
+    await see(page, "c.json is not UTF-8.");
+    const drop = (text) => page.evaluate((words) => {
+      const carried = new DataTransfer();
+      carried.items.add(new File([words], "dropped.json", { type: "application/json" }));
+      const view = document.querySelector(".view.items");
+      view.dispatchEvent(new DragEvent("dragover", { dataTransfer: carried, bubbles: true, cancelable: true }));
+      const wasMarked = view.classList.contains("dropping");
+      view.dispatchEvent(new DragEvent("drop", { dataTransfer: carried, bubbles: true, cancelable: true }));
+      return [wasMarked, view.classList.contains("dropping")];
+    }, text);
+    assert.deepEqual(await drop('[{"id":"5","pk":"a"},{"id":"6","pk":"b","big":12345678901234567890}]'), [true, false]);
+    await see(page, "2 imported.");
+    await until(page, () => document.querySelectorAll(".grid-row").length === 5);
+    const client = await server.client();
+    assert.match((await client.send("GET", ["dbs", "files", "colls", "box", "docs", "6"], { headers: { "x-ms-documentdb-partitionkey": '["b"]' } })).text, /12345678901234567890|12345678901234567000|1.2345678901234567e\+?19/);
   });
 }

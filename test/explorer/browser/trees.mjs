@@ -1,6 +1,6 @@
 // test/explorer/browser/trees.mjs - databases and containers are made, walked by keyboard, and deleted.
 import assert from "node:assert";
-import { click, openExplorer, row, see, seed, test, type, until } from "../harness.mjs";
+import { choose, click, openExplorer, row, see, seed, test, type, until } from "../harness.mjs";
 
 export async function trees(server) {
   await test("a database and a container are made, and the container is deleted when its name was typed", async (page) => {
@@ -48,8 +48,10 @@ export async function trees(server) {
     await row(page, "tings");
     await row(page, "Settings");
     await page.waitForSelector(".settings .CodeMirror");
-    await page.select('.settings select[aria-label="Time to live"]', "seconds");
+    await choose(page, '.settings select[aria-label="Time to live"]', "seconds");
     await page.$eval(".settings input[type=number][min='1']", (input) => (input.value = "77"));
+    await page.evaluate(() => document.querySelector(".settings .CodeMirror").CodeMirror.setValue('{"indexingMode":"sometimes"}'));
+    await see(page, "indexingMode is consistent or none, and not sometimes.", ".policy");
     await page.evaluate(() => document.querySelector(".settings .CodeMirror").CodeMirror.setValue("{"));
     await click(page, "Save settings");
     await see(page, "Indexing policy is not JSON.");
@@ -64,6 +66,30 @@ export async function trees(server) {
     assert.ok(read.indexingPolicy.excludedPaths.some((p) => p.path === "/secret/?"));
     const offers = (await client.send("GET", ["offers"])).body.Offers;
     assert.equal(offers.find((o) => o.offerResourceId === read._rid).content.offerThroughput, 900);
+  });
+
+  await test("a user and a function are renamed", async (page) => {
+    const place = await seed(server, "names", "of");
+    const client = await server.client();
+    await client.send("POST", ["dbs", "names", "users"], { body: { id: "ann" } });
+    await client.send("POST", [...place, "udfs"], { body: { id: "twice", body: "function twice(x) { return 2 * x; }" } });
+    await openExplorer(page, server.http);
+    await row(page, "names");
+    await row(page, "Users");
+    await click(page, "Actions for ann");
+    await click(page, "Rename…");
+    await type(page, "dialog input[name=id]", "anna");
+    await click(page, "Save", "dialog button");
+    await page.waitForSelector('.tree-row[aria-label="anna"]');
+    await row(page, "of");
+    await row(page, "Functions");
+    await click(page, "Actions for twice");
+    await click(page, "Rename…");
+    await type(page, "dialog input[name=id]", "double");
+    await click(page, "Save", "dialog button");
+    await page.waitForSelector('.tree-row[aria-label="double"]');
+    assert.equal((await client.send("GET", [...place, "udfs", "double"])).body.body, "function twice(x) { return 2 * x; }");
+    assert.equal((await client.send("GET", ["dbs", "names", "users"])).body.Users.length, 1);
   });
 
   await test("a range is split and its parts are merged", async (page) => {

@@ -18,8 +18,15 @@ export async function ways({ open, kept, closed, keys }) {
     session.on("Network.loadingFinished", (event) => (bytes += event.encodedDataLength));
     page.on("response", (response) => new URL(response.url()).pathname.startsWith("/_explorer/") && seen.push(response));
     await openExplorer(page, open.http);
+    const first = await page.evaluate(() => {
+      const { startTime } = performance.getEntriesByName("first-view")[0];
+      return { files: performance.getEntriesByType("resource").filter((e) => e.startTime < startTime && e.name.includes("/_explorer/")).length, ms: startTime };
+    });
+    await until(page, () => document.documentElement.dataset.loaded === "all");
     await page.evaluate(() => import("/_explorer/views/chart.js").then((m) => m.loadChart()));
-    assert.ok(seen.length > 30, `${seen.length} files`);
+    console.log(`        the first view after ${first.ms.toFixed(0)} ms and ${first.files} files`);
+    assert.ok(first.files <= 30, `the first view waits for ${first.files} files`);
+    assert.ok(seen.length > 50, `${seen.length} files`);
     for (const response of seen) {
       const headers = response.headers();
       const where = response.url();
@@ -76,7 +83,10 @@ export async function ways({ open, kept, closed, keys }) {
     await (await page.waitForSelector(".grid-row")).click();
     await see(page, "one", ".pane h2");
     const words = await page.evaluate(() => [...document.querySelectorAll("button")].filter((b) => b.checkVisibility()).map((b) => b.innerText || b.getAttribute("aria-label")));
-    for (const word of ["New item", "Save", "Delete", "Duplicate", "New database"]) assert.ok(!words.includes(word), word + " is offered");
+    for (const word of ["New item", "Save", "Delete", "Duplicate", "New database", "Modelling"]) assert.ok(!words.includes(word), word + " is offered");
+    await click(page, "Now");
+    await see(page, "document_read", ".now");
+    assert.equal(await page.$eval(".now .problem", (e) => e.innerText), "");
   });
 
   await test("a resource token opens its container and no more", async (page) => {
@@ -94,6 +104,52 @@ export async function ways({ open, kept, closed, keys }) {
     assert.equal(await page.evaluate(() => document.querySelectorAll('.tree-row[aria-level="1"]').length), 1);
     await row(page, "Items");
     await page.waitForSelector(".grid-row");
+  });
+
+  await test("a page of another origin can neither ask, nor frame, nor load anything", async (page) => {
+    const asked = [];
+    page.on("response", (response) => asked.push([response.request().method(), new URL(response.url()).pathname, response.status()]));
+    await page.goto("about:blank");
+    const found = await page.evaluate(async (server) => {
+      const outcome = (promise) => promise.then((answer) => answer.type ?? "loaded", () => "refused");
+      const frame = document.createElement("iframe");
+      frame.src = server + "/_explorer/";
+      const framed = new Promise((resolve) => frame.addEventListener("load", resolve));
+      document.body.append(frame);
+      await framed;
+      const script = document.createElement("script");
+      script.src = server + "/_explorer/main.js";
+      const loaded = new Promise((resolve) => ((script.onload = () => resolve("loaded")), (script.onerror = () => resolve("refused"))));
+      document.head.append(script);
+      return {
+        script: await loaded,
+        module: await outcome(import(server + "/_explorer/main.js")),
+        page: await outcome(fetch(server + "/_explorer/")),
+        account: await outcome(fetch(server + "/")),
+        now: await outcome(fetch(server + "/_orrery/now")),
+        signed: await outcome(fetch(server + "/dbs", { headers: { authorization: "x" } })),
+        posted: await outcome(fetch(server + "/_orrery/split", { method: "POST", mode: "no-cors", body: '{"container":"dbs/a/colls/b"}' })),
+      };
+    }, open.http);
+    assert.deepEqual({ ...found, posted: "" }, { script: "refused", module: "refused", page: "refused", account: "refused", now: "refused", signed: "refused", posted: "" });
+    assert.ok(!asked.some(([method, path, status]) => method === "POST" && status < 400), "a request of a foreign page was answered: " + JSON.stringify(asked));
+    assert.ok(page.frames().every((frame) => !frame.url().startsWith(open.http)), "it can be framed");
+  }, { attacks: true });
+
+  await test("no address that the page asks for, and none that it shows, has the key in it", async (page) => {
+    const asked = [];
+    page.on("request", (request) => asked.push(request.url(), JSON.stringify(request.headers().referer ?? "")));
+    await page.goto(kept.http + "/_explorer/?key=abc#secret");
+    await type(page, "textarea", keys.primary);
+    await click(page, "Open");
+    await see(page, "Orrery is running");
+    await click(page, "Now");
+    await see(page, "connections", ".now");
+    asked.push(page.url());
+    for (const piece of [keys.primary, encodeURIComponent(keys.primary), keys.primary.slice(4, 20)]) assert.ok(!asked.some((url) => url.includes(piece)), "an address has the key in it");
+    await click(page, "Sign out");
+    await see(page, "Open this account");
+    assert.equal(await page.evaluate(() => sessionStorage.length), 0);
   });
 
   await test("--no-explorer turns it off", async (page) => {

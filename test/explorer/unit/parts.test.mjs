@@ -1,18 +1,26 @@
-// test/explorer/unit/parts.test.mjs - signing, keys, paths, plans, metrics, ranges, pictures, imports.
+// test/explorer/unit/parts.test.mjs - signing, keys, paths, plans, moments, ranges, pictures, files.
 import assert from "node:assert";
 import { createHmac } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
+import path from "node:path";
 import { test } from "node:test";
 import { placeOf, placeOfSelf } from "../../../explorer/api/client.js";
-import { keyHeader, keyOf, namesOf } from "../../../explorer/api/items.js";
+import { putAt } from "../../../explorer/api/json.js";
+import { keyHeader, keyOf, momentOf, namesOf, unescaped } from "../../../explorer/api/items.js";
 import { WELL_KNOWN_KEY, credentialOf, readSecret } from "../../../explorer/api/sign.js";
 import { twoDimensions } from "../../../explorer/views/chart.js";
-import { shapesOf } from "../../../explorer/views/map.js";
-import { percentile, samplesOf } from "../../../explorer/views/now.js";
+import { csvOf } from "../../../explorer/views/export.js";
+import { rounds, shapesOf } from "../../../explorer/views/map.js";
 import { pathsOf } from "../../../explorer/views/paths.js";
 import { partsOf } from "../../../explorer/views/plan.js";
+import { policyProblem } from "../../../explorer/views/policy.js";
 import { sharesOf } from "../../../explorer/views/ranges.js";
 import { SNIPPETS } from "../../../explorer/text/snippets.js";
+
+const putAtAll = (object, list) => {
+  for (const [names, value] of list) putAt(object, names, value);
+  return object;
+};
 
 test("a signature is HMAC-SHA256 of verb, type, link and date", async () => {
   const credential = await credentialOf({ kind: "key", secret: WELL_KNOWN_KEY });
@@ -49,16 +57,6 @@ test("a filter is divided outside parentheses and quotes", () => {
   assert.deepEqual(partsOf('/s = " AND "'), { word: "", parts: [] });
 });
 
-test("percentiles come from the difference of buckets", () => {
-  assert.equal(percentile(new Map([[1, 50], [2, 100], [Infinity, 100]]), 0.5), 1);
-  assert.equal(percentile(new Map([[1, 0], [2, 100], [Infinity, 100]]), 0.5), 1.5);
-  assert.equal(percentile(new Map([[Infinity, 0]]), 0.5), null);
-});
-
-test("metrics are read with labels that have quotes in them", () => {
-  assert.deepEqual(samplesOf('# TYPE a counter\na{x="1\\"2",y="z"} 3.5\nb 1'), [{ name: "a", labels: { x: '1"2', y: "z" }, value: 3.5 }, { name: "b", labels: {}, value: 1 }]);
-});
-
 test("ranges have their share of the key space", () => {
   const shares = sharesOf([{ id: "1", minInclusive: "20", maxExclusive: "FF" }, { id: "0", minInclusive: "", maxExclusive: "20" }]);
   assert.deepEqual(shares.map((s) => [s.range.id, s.share]), [["0", 0.5], ["1", 0.5]]);
@@ -80,11 +78,62 @@ test("there is a first program in seven languages, with places for endpoint and 
   for (const text of Object.values(SNIPPETS)) assert.ok(text.includes("{endpoint}") && text.includes("{key}"));
 });
 
-test("the page names every module, so that a browser asks for all of them at once", () => {
+test("the page names every module that its first view needs, so that a browser asks for all of them at once", () => {
   const folder = new URL("../../../explorer/", import.meta.url);
-  const modules = readdirSync(folder, { recursive: true }).map(String).filter((name) => name.includes("/") && name.endsWith(".js")).sort();
+  const needed = new Set();
+  const visit = (name) => {
+    if (needed.has(name)) return;
+    needed.add(name);
+    for (const [, from] of readFileSync(new URL(name, folder), "utf8").matchAll(/^(?:import|export) [^;]*? from "(\.[^"]+)"/gm)) visit(path.posix.join(path.posix.dirname(name), from));
+  };
+  visit("main.js");
+  needed.delete("main.js");
   const named = [...readFileSync(new URL("index.html", folder), "utf8").matchAll(/modulepreload" href="([^"]+)"/g)].map((m) => m[1]);
-  assert.deepEqual(named, modules);
+  assert.deepEqual(named, [...needed].sort());
+  assert.ok(named.length < 25, "the first view waits for " + named.length + " modules");
+});
+
+test("a moment is a time ago, a time, or a number, and nothing else", () => {
+  const now = Date.parse("2026-11-17T12:00:00Z");
+  assert.deepEqual(["", " 17 ", "-5m", "- 2 h", "2026-11-17T02:42Z", "2026-11-17 02:42:01Z"].map((text) => momentOf(text, now)),
+    ["", "17", "2026-11-17T11:55:00.000Z", "2026-11-17T10:00:00.000Z", "2026-11-17T02:42:00.000Z", "2026-11-17T02:42:01.000Z"]);
+  for (const text of ["yesterday", "-5", "-5x", "2026-99-99T00:00Z", "1e3", "-1.5h", "17\r\nx: y"]) assert.equal(momentOf(text, now), null, text);
+});
+
+test("a spreadsheet reads no cell of a file as a formula", () => {
+  const rows = [{ id: "=1+1", n: -5, "@name": "a,b" }, { id: '-2"x', n: { deep: "=1" }, more: null }, { id: "\tx", text: "line\nnext" }];
+  assert.equal(csvOf(rows).join(""), [
+    "id,n,'@name,more,text",
+    "'=1+1,-5,\"a,b\",,",
+    "\"'-2\"\"x\",\"{\"\"deep\"\":\"\"=1\"\"}\",,,",
+    "'\tx,,,,\"line\nnext\"",
+    ""].join("\r\n"));
+  assert.equal(csvOf(["=x", 2]).join(""), "value\r\n'=x\r\n2\r\n");
+});
+
+test("a member named __proto__ is a member, and changes nothing else", () => {
+  const item = putAtAll({}, [[["__proto__", "polluted"], 1], [["__proto__", "constructor"], "x"], [["a", "b"], 2], [["gone"], 3], [["gone"], undefined]]);
+  assert.equal(JSON.stringify(item), '{"__proto__":{"polluted":1,"constructor":"x"},"a":{"b":2}}');
+  assert.equal({}.polluted, undefined);
+});
+
+test("a header that was cut within a character is read up to there", () => {
+  assert.equal(unescaped("a%20%C3%BC"), "a ü");
+  for (const cut of ["a%C3%BC%C3", "a%C3%BC%C", "a%C3%BC%"]) assert.match(unescaped(cut), /^aü/, cut);
+});
+
+test("lines of round degrees are few, wherever the shapes lie", () => {
+  assert.deepEqual(rounds(0.5, 3, 1), [1, 2]);
+  for (const [from, until, step] of [[1e16, 1e16 + 2, 0.5], [0, 1e308, 1e-300], [5, 5, 0], [NaN, NaN, NaN], [-Infinity, Infinity, 1]]) assert.ok(rounds(from, until, step).length <= 40);
+});
+
+test("what is wrong with an indexing policy is told in words", () => {
+  const good = { indexingMode: "consistent", automatic: true, includedPaths: [{ path: "/*" }], excludedPaths: [{ path: '/"_etag"/?' }], compositeIndexes: [[{ path: "/a", order: "ascending" }, { path: "/b" }]], spatialIndexes: [{ path: "/p/*", types: ["Point"] }], vectorIndexes: [{ path: "/v", type: "diskANN" }], fullTextIndexes: [{ path: "/text" }] };
+  assert.equal(policyProblem(good), "");
+  assert.equal(policyProblem({ indexingMode: "none" }), "");
+  for (const bad of [[], null, { ...good, indexingMode: "always" }, { ...good, automatic: 1 }, { ...good, includedPaths: [{ path: "a/?" }] }, { ...good, includedPaths: [{ path: "/a" }] }, { ...good, includedPaths: [5] }, { ...good, excludedPaths: {} },
+    { ...good, compositeIndexes: [[{ path: "/a" }]] }, { ...good, compositeIndexes: [[{ path: "/a/?" }, { path: "/b" }]] }, { ...good, compositeIndexes: [[{ path: "/a", order: "up" }, { path: "/b" }]] }, { ...good, vectorIndexes: [{ path: "/v", type: "hnsw" }] },
+    { ...good, includePaths: [] }, { includedPaths: [{ path: "/a/?" }] }]) assert.notEqual(policyProblem(bad), "", JSON.stringify(bad));
 });
 
 test("no module reads a string as markup or code", () => {

@@ -17,6 +17,12 @@ static void print_other_metrics(void *context, struct buf *out)
     buf_text(out, "# TYPE orrery_other gauge\norrery_other 1\n");
 }
 
+static void print_other_now(void *context, struct op *op, uint64_t since, struct buf *out)
+{
+    (void)context, (void)op;
+    buf_printf(out, "\"since\":%llu", (unsigned long long)since);
+}
+
 static void print_token(void *context, const struct grant *grant, struct buf *out)
 {
     auth_print_token(context, grant, out);
@@ -65,6 +71,7 @@ static void open_client(struct client *client, const char *audit_path,
                                                          .cors_origins = origins,
                                                          .cors_origin_count = 1,
                                                          .print_metrics = print_other_metrics,
+                                                         .print_now = print_other_now,
                                                          .backup = backup,
                                                          .backup_context = context });
     client_clear(client);

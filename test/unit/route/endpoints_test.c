@@ -77,6 +77,28 @@ TEST(readiness_and_metrics_need_no_signature_but_a_name_we_answer_to)
     client_close(&client);
 }
 
+/* --- the figures of now --- */
+
+TEST(the_figures_of_now_are_for_any_key_of_the_account_and_for_nobody_else)
+{
+    struct client client;
+
+    client_open_filled(&client);
+    client_clear(&client);
+    CHECK(client_send(&client, METHOD_GET, "/_orrery/now", NULL) == 200 && client.was_handed_on);
+    CHECK(json_int(client_member(&client, "since")) == 0);
+    CHECK(json_kind(client_member(&client, "operations")) == JSON_ARRAY);
+    client.key = CLIENT_READONLY_KEY;
+    CHECK(client_send(&client, METHOD_GET, "/_orrery/now/17", NULL) == 200);
+    CHECK(json_int(client_member(&client, "since")) == 17);
+    CHECK(client_send(&client, METHOD_GET, "/_orrery/now/x", NULL) == 400);
+    CHECK(client_send(&client, METHOD_GET, "/_orrery/now/99999999999999999999", NULL) == 400);
+    CHECK(client_send(&client, METHOD_GET, "/_orrery/now/", NULL) == 404);
+    client.unsigned_request = true;
+    CHECK(client_send(&client, METHOD_GET, "/_orrery/now", NULL) == 401);
+    client_close(&client);
+}
+
 /* --- the explorer --- */
 
 static bool is_packed(struct slice body)

@@ -36,6 +36,18 @@ TEST(what_was_filled_is_found_until_it_changes)
     cache_close(cache);
 }
 
+TEST(what_is_found_and_what_is_not_is_counted)
+{
+    struct cache *cache = cache_open(1 << 20);
+    struct cache_stats stats;
+
+    put(cache, "a", "1");
+    CHECK(has(cache, "a", "1") && has(cache, "a", "1") && !has(cache, "b", "1"));
+    cache_stats(cache, &stats);
+    CHECK(stats.hits == 2 && stats.misses == 1 && stats.bytes > 2);
+    cache_close(cache);
+}
+
 TEST(a_ticket_from_before_or_during_a_change_is_void)
 {
     struct cache *cache = cache_open(1 << 20);
