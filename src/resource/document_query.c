@@ -73,13 +73,13 @@ out:
     return st;
 }
 
-/* Programs that know this server may ask for whole answers of all ranges. Nobody needs to ask for a ranking as a whole. */
+/* Programs that know this server may ask for whole answers of all ranges. */
 static enum status route_query(struct op *op, const struct call *call, struct reply *reply,
                                struct partition_scope *scope, struct search *search)
 {
     enum status st = ST_OK;
 
-    if (!is_of_all(call, scope) || header_is_true(call->request, HEADER_WHOLE) || query_ranks(search->query))
+    if (!is_of_all(call, scope) || header_is_true(call->request, HEADER_WHOLE))
         return ST_OK;
     if (is_spread(call, scope))
         TRY(check_servable(op, call, search));
