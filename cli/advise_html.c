@@ -17,7 +17,8 @@ static const char before[] =
     "td.n{text-align:right;font-variant-numeric:tabular-nums}th{font-weight:600;color:#566}\n"
     ".finding{border-left:5px solid #999;padding:.4em 1em;margin:1.2em 0;background:#f7f8fa}\n"
     ".high{border-color:#c0392b}.medium{border-color:#d68910}.low{border-color:#2e86c1}\n"
-    ".place{color:#566}pre{background:#eef;padding:.6em;white-space:pre-wrap;font-size:13px}rect.a{fill:#d5dae2}rect.b{fill:#"
+    ".place{color:#566}pre{background:#eef;padding:.6em;white-space:pre-wrap;font-size:13px}rect.a{fill:#"
+    "d5dae2}rect.b{fill:#"
     "2e6da4}\n"
     "</style></head><body>\n<h1>Advice on a data model</h1>\n";
 
