@@ -41,6 +41,8 @@ struct link {
     F(PQclear)              \
     F(PQcmdTuples)          \
     F(PQconnectdbParams)    \
+    F(PQconninfoFree)       \
+    F(PQconninfoParse)      \
     F(PQconsumeInput)       \
     F(PQenterPipelineMode)  \
     F(PQerrorMessage)       \
@@ -119,20 +121,94 @@ static void note_lost(struct link *link)
     link->lost = true;
 }
 
-/* What the user's own text says goes before these. */
-static PGconn *connect_to(const char *where)
-{
-    static const char *const names[] = { "connect_timeout",
-                                         "target_session_attrs",
-                                         "keepalives_idle",
-                                         "keepalives_interval",
-                                         "keepalives_count",
-                                         "tcp_user_timeout",
-                                         "fallback_application_name",
-                                         "dbname",
-                                         NULL };
-    const char *const values[] = { "5", "read-write", "10", "5", "3", "20000", "orrery", where, NULL };
+/* ---- several hosts ---- */
 
+/* The lists that a text may have, a place for each host. */
+enum { LISTS = 3, LIST_BYTES = 2048 };
+static const char *const list_names[LISTS] = { "host", "hostaddr", "port" };
+
+struct hosts {
+    char list[LISTS][LIST_BYTES]; /* empty: the text says nothing */
+    size_t count;
+};
+
+static size_t places_in(const char *list)
+{
+    size_t count = list[0] != '\0';
+
+    for (; *list; list++)
+        count += *list == ',';
+    return count;
+}
+
+static void read_hosts(const char *where, struct hosts *hosts)
+{
+    PQconninfoOption *options = pq.PQconninfoParse(where, NULL);
+
+    *hosts = (struct hosts){ .count = 1 };
+    for (const PQconninfoOption *each = options; each && each->keyword; each++)
+        for (size_t i = 0; i < LISTS; i++)
+            if (strcmp(each->keyword, list_names[i]) == 0 && each->val && strlen(each->val) < LIST_BYTES)
+                snprintf(hosts->list[i], LIST_BYTES, "%s", each->val);
+    if (places_in(hosts->list[0]) > 1)
+        hosts->count = places_in(hosts->list[0]);
+    else if (places_in(hosts->list[1]) > 1)
+        hosts->count = places_in(hosts->list[1]);
+    pq.PQconninfoFree(options);
+}
+
+size_t link_hosts(const char *where)
+{
+    struct hosts hosts;
+
+    read_hosts(where, &hosts);
+    return hosts.count;
+}
+
+/* "a,b,c" becomes "b,c,a". A list with one place is for all hosts, and stays. */
+static void turn(char list[LIST_BYTES])
+{
+    char *rest = strchr(list, ','), first[LIST_BYTES];
+    size_t size;
+
+    if (!rest)
+        return;
+    size = (size_t)(rest - list);
+    memcpy(first, list, size);
+    memmove(list, rest + 1, strlen(rest));
+    snprintf(list + strlen(list), LIST_BYTES - strlen(list), ",%.*s", (int)size, first);
+}
+
+/* What the user's own text says goes before these, and after it only with which of its hosts to begin. */
+static PGconn *connect_to(const char *where, size_t first_host)
+{
+    const char *names[] = { "connect_timeout",
+                            "target_session_attrs",
+                            "keepalives_idle",
+                            "keepalives_interval",
+                            "keepalives_count",
+                            "tcp_user_timeout",
+                            "fallback_application_name",
+                            "dbname",
+                            NULL,
+                            NULL,
+                            NULL,
+                            NULL };
+    const char *values[] = { "5",      "read-write", "10", "5",  "3",  "20000",
+                             "orrery", where,        NULL, NULL, NULL, NULL };
+    enum { GIVEN = 8 };
+    struct hosts hosts;
+    size_t count = GIVEN;
+
+    read_hosts(where, &hosts);
+    for (size_t i = 0; first_host > 0 && i < LISTS; i++) {
+        for (size_t turns = 0; turns < first_host; turns++)
+            turn(hosts.list[i]);
+        if (hosts.list[i][0]) {
+            names[count] = list_names[i];
+            values[count++] = hosts.list[i];
+        }
+    }
     return pq.PQconnectdbParams(names, values, 1);
 }
 
@@ -162,12 +238,12 @@ static bool set_session(struct link *link, bool sync, int64_t idle_ms)
            pq.PQenterPipelineMode(link->connection) == 1;
 }
 
-struct link *link_open(const char *where, bool sync, int64_t idle_ms)
+struct link *link_open(const char *where, size_t first_host, bool sync, int64_t idle_ms)
 {
     struct link *link = heap_allocate(sizeof(*link));
 
     assert(pq.ready); /* whoever has a store has called link_library() */
-    link->connection = connect_to(where);
+    link->connection = connect_to(where, first_host);
     if (pq.PQstatus(link->connection) == CONNECTION_OK && set_session(link, sync, idle_ms))
         return link;
     note_lost(link);

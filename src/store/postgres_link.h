@@ -35,9 +35,13 @@ enum link_end {
 /* Before the first connection. ST_NOT_BUILT: libpq is not on this machine. */
 enum status link_library(struct op *op);
 
-/* NULL, with a reason in the log, when there is no connection. `idle_ms`: how long the server lets it rest in a transaction. */
-struct link *link_open(const char *where, bool sync, int64_t idle_ms);
-void link_close(struct link *link); /* NULL is welcome */
+/*
+ * NULL, with a reason in the log, when there is no connection. `first_host`: of several, which one to begin with. `idle_ms`:
+ * how long the server lets it rest in a transaction.
+ */
+struct link *link_open(const char *where, size_t first_host, bool sync, int64_t idle_ms);
+size_t link_hosts(const char *where); /* how many the text names; 1 at least */
+void link_close(struct link *link);   /* NULL is welcome */
 bool link_is_sound(const struct link *link);
 
 /* Text without parameters, any number of statements, waited for. For the schema. */
