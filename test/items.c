@@ -204,7 +204,7 @@ bool container_is_whole(struct rig *rig, const struct container *container)
     bool whole = documents.count == count_holders(rig, container, KEY_ID) &&
                  count_holders(rig, container, KEY_UNIQUE) == documents.count * container->unique_key_count &&
                  container_counts(container, &documents) &&
-                 count_lsns(rig, container) == bucket_lsn(container->bucket);
+                 CONTAINER_FIRST_LSN + count_lsns(rig, container) == bucket_lsn(container->bucket);
 
     for (size_t i = 0; whole && i < documents.count; i++)
         whole = item_is_whole(rig, container, documents.row[i].value);

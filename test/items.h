@@ -4,6 +4,8 @@
 #include "partition/partition.h"
 #include "rig.h"
 
+enum { FIRST_WRITE = CONTAINER_FIRST_LSN + 1 }; /* the LSN of a container's first write */
+
 #define BY_PK "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}"
 
 /* The key of a document, or of a header such as ['a']; in the op's arena. */

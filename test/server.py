@@ -38,6 +38,7 @@ class Server:
         elif store.startswith("postgresql:"):
             self.command += ["--store", store]
         self.command += options
+        self.settings = {}  # what a program is told that uses it
         self.process = None
         self.http = self.https = self.certificate = None
 
@@ -58,6 +59,7 @@ class Server:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def start(self, timeout_s=30):
+        self.http = self.https = None
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=log, text=True)
         watchdog = threading.Timer(timeout_s, self.process.kill)

@@ -309,7 +309,10 @@ out:
     return st;
 }
 
-/* The LSN that the last container of that link had reached, be its data removed by now or not. */
+/*
+ * The LSN that the last container of that link had reached, be its data removed by now or not. One that got no further than
+ * its creation does not count: another one of its name has come as far when it is made.
+ */
 static enum status lsn_before(struct op *op, struct catalog *catalog, struct slice link, uint64_t *lsn)
 {
     struct search_dropped search = { .name = past_name(link) };
@@ -320,31 +323,19 @@ static enum status lsn_before(struct op *op, struct catalog *catalog, struct sli
     search.lsn = past_lsn(&catalog->past, search.name);
     TRY(store_snapshot(op, catalog->bucket, &snapshot));
     TRY(for_each(op, catalog, snapshot, KEY_DROPPED, note_lsn_of_dropped, &search));
-    *lsn = search.lsn;
+    *lsn = search.lsn > CONTAINER_FIRST_LSN ? search.lsn : 0;
 out:
     store_release(snapshot);
     return st;
 }
 
-/*
- * Takes the LSN that follows the old container's, so that the new one's items come above it. See past.h. The bucket
- * is noted as dropped first: if nothing comes of the container, the next start removes what was written here.
- */
-static enum status begin_above(struct op *op, struct catalog *catalog, struct bucket *bucket,
-                               struct slice link, uint64_t above)
+/* Its creation takes the container's first LSN, which follows the last one of the old container of its name: see past.h. */
+static struct batch *begin_items(struct op *op, struct bucket *bucket, uint64_t above)
 {
-    struct batch *note = change_begin(op, catalog), *first = batch_new(op, bucket_id(bucket));
-    uint64_t number = bucket_container(bucket_id(bucket));
-    struct commit_stamp stamp;
-    enum status st;
+    struct batch *first = batch_new(op, bucket_id(bucket));
 
-    batch_uses_counter(note, number);
-    note_dropped(op, note, number, link);
-    TRY(change_commit(op, catalog, note, NULL));
     batch_begins_above(first, above);
-    TRY(store_commit(op, bucket, first, &stamp));
-out:
-    return st;
+    return first;
 }
 
 /* No container has its number yet, and none below the database is called like it: promises 2 and 7. */
@@ -378,12 +369,8 @@ static enum status put_container(struct op *op, struct catalog *catalog, struct 
 
     TRY(lsn_before(op, catalog, link, &above));
     TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
-    if (above > 0)
-        TRY(begin_above(op, catalog, bucket, link, above));
     batch = change_begin(op, catalog);
     batch_uses_counter(batch, number);
-    if (above > 0)
-        batch_delete(batch, key_dropped(&op->arena, number));
     versions_first(op, bucket, definition, &versions);
     record = container_record(
         op, &versions, &(struct range_table){ .count = range_count, .version = RANGES_FIRST_VERSION },
@@ -391,7 +378,7 @@ static enum status put_container(struct op *op, struct catalog *catalog, struct 
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(offer_put(op, batch, &rid, number + 1, offer, &offered));
     change_redefines(batch, &rid, false);
-    TRY(change_commit(op, catalog, batch, &record));
+    TRY(change_commit_with(op, catalog, batch, bucket, begin_items(op, bucket, above), &record));
     TRY(container_make(op, catalog->compute, database, &rid, &record, bucket, container));
     catalog_add_container(catalog, container_take(*container));
     offer_add(catalog, &rid, &offered, record.ts_ms);
@@ -739,7 +726,7 @@ static enum status keep_past(struct op *op, struct catalog *catalog, uint64_t na
 {
     struct batch *batch = change_begin(op, catalog);
 
-    if (lsn == 0)
+    if (lsn <= CONTAINER_FIRST_LSN) /* nothing to be above of */
         return ST_OK;
     past_note(&catalog->past, name, lsn);
     batch_put(batch, key_past(&op->arena), past_encode(op, &catalog->past));

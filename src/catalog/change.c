@@ -52,6 +52,20 @@ void change_redefines(struct batch *batch, const struct rid *container, bool dro
     batch_redefines(batch, bucket_make(container_number(container), 0), dropped);
 }
 
+static enum status note_commit(struct catalog *catalog, enum status st, const struct commit_stamp *stamp,
+                               struct record *record)
+{
+    assert(st != ST_PENDING); /* a change waits for its commit */
+    if (st == ST_OK)
+        change_note_lsn(catalog,
+                        stamp->lsn); /* it was refused if others had changed anything since the LSN before */
+    if (st == ST_OK && record)
+        record->ts_ms = stamp->ts_ms;
+    if (st == ST_AMBIGUOUS)
+        atomic_store(&catalog->in_doubt, true);
+    return st;
+}
+
 enum status change_commit(struct op *op, struct catalog *catalog, struct batch *batch, struct record *record)
 {
     struct commit_stamp stamp;
@@ -60,15 +74,20 @@ enum status change_commit(struct op *op, struct catalog *catalog, struct batch *
     assert(batch_bucket(batch) == CATALOG_BUCKET);
     thread_assert_locked(&catalog->changing);
     st = store_commit(op, catalog->bucket, batch, &stamp);
-    assert(st != ST_PENDING); /* a change waits for its commit */
-    if (st == ST_OK)
-        change_note_lsn(catalog,
-                        stamp.lsn); /* it was refused if others had changed anything since the LSN before */
-    if (st == ST_OK && record)
-        record->ts_ms = stamp.ts_ms;
-    if (st == ST_AMBIGUOUS)
-        atomic_store(&catalog->in_doubt, true);
-    return st;
+    return note_commit(catalog, st, &stamp, record);
+}
+
+enum status change_commit_with(struct op *op, struct catalog *catalog, struct batch *batch,
+                               struct bucket *bucket, struct batch *beside, struct record *record)
+{
+    struct commit commits[] = { { .batch = beside, .bucket = bucket },
+                                { .batch = batch, .bucket = catalog->bucket } };
+    enum status st;
+
+    assert(batch_bucket(batch) == CATALOG_BUCKET);
+    thread_assert_locked(&catalog->changing);
+    st = store_commit_together(op, commits, 2);
+    return note_commit(catalog, st, &commits[1].stamp, record);
 }
 
 void change_version(struct container *old, struct container *new)

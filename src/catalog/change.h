@@ -64,6 +64,10 @@ void change_note_lsn(struct catalog *catalog, uint64_t lsn);
 /* Writes the time into the record, which may be NULL. */
 enum status change_commit(struct op *op, struct catalog *catalog, struct batch *batch, struct record *record);
 
+/* The same with a batch of another bucket: both or neither. */
+enum status change_commit_with(struct op *op, struct catalog *catalog, struct batch *batch,
+                               struct bucket *bucket, struct batch *beside, struct record *record);
+
 /* For the store, which finds out that others have redefined something. */
 store_catch_up change_follow;
 

@@ -33,7 +33,7 @@ void ranges_make_equal(struct arena *memory, enum epk_version version, uint32_t 
             .id = i,
             .min = arena_copy(memory, epk_slice(&cut)),
             .version = RANGES_FIRST_VERSION,
-            .lsn = 1,
+            .lsn = CONTAINER_FIRST_LSN,
             .ts_ms = ts_ms,
         };
     }

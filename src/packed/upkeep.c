@@ -140,13 +140,19 @@ static struct slice encode_runs(struct op *op, const struct packed *packed, cons
     return manifest_encode(op, &manifest);
 }
 
+/* Of one that was dropped, or whose first commit failed (LSN 0), nothing is there: a row of it would stay for ever. */
+static bool has_row(const struct delta_bucket *bucket)
+{
+    return !bucket->dropped && bucket->lsn > 0;
+}
+
 static size_t count_buckets(const struct settling *settling)
 {
     size_t count = 0;
 
     if (settling->delta)
         for (struct delta_bucket *bucket = delta_buckets(settling->delta); bucket; bucket = bucket->next)
-            count += !bucket->dropped;
+            count += has_row(bucket);
     return count;
 }
 
@@ -160,7 +166,7 @@ static enum status write_manifest(struct op *op, struct packed *packed, const st
     row[at++] = (struct settled_row){ key_runs(&op->arena), encode_runs(op, packed, settling) };
     for (struct delta_bucket *bucket = settling->delta ? delta_buckets(settling->delta) : NULL; bucket;
          bucket = bucket->next)
-        if (!bucket->dropped)
+        if (has_row(bucket))
             row[at++] = (struct settled_row){ key_settled(&op->arena, bucket->bucket),
                                               settled_encode(op, bucket->lsn) };
     assert(at == count); /* none was dropped between counting and listing */

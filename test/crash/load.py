@@ -156,7 +156,7 @@ class Model:
         self.extra = {name: None for name in COMING_AND_GOING}  # None, or how many items it has
         self.extra_wanted = None  # (name, what it would become)
         self.changed = threading.Condition()  # guards what follows
-        self.heads = {name: 0 for name in CONTAINERS}  # the last LSN that is accounted for
+        self.heads = {name: 1 for name in CONTAINERS}  # the last LSN that is accounted for: the first is the creation's
         self.times = {name: (0, 0) for name in CONTAINERS}  # an LSN and its _ts
         self.acknowledged = {name: [] for name in CONTAINERS}  # (LSN, _ts or None), since the last verification
         self.rids = set()

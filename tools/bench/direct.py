@@ -2,13 +2,15 @@
 import json
 import os
 import re
+import shutil
 import socket
 import statistics
 import struct
+import subprocess
 import sys
 import time
 
-from rig import EMULATOR_KEY, ROOT, ROUNDS, SCRATCH, SECONDS, Server, cpu_seconds
+from rig import BUILD, EMULATOR_KEY, ROOT, ROUNDS, SCRATCH, SECONDS, Server, cpu_seconds
 
 sys.path.append(os.path.join(ROOT, "test", "direct"))
 import frames
@@ -126,14 +128,44 @@ def document(number):
     return json.dumps({"id": "%012d" % number, "pk": "a", "text": "x" * 960}).encode()
 
 
-def bench_direct():
-    server = Server(os.path.join(SCRATCH, "direct"))
+def compare_in_java():
+    """The same program by the SDK for Java, over https and in Direct mode, which are both over TLS."""
+    jars, made = os.path.join(BUILD, "sdk", "java", "jars"), os.path.join(SCRATCH, "java")
+    if not os.path.isdir(jars) or not shutil.which("javac"):
+        print("point reads by the SDK for Java: skipped, tools/test-sdks java-direct has not fetched it")
+        return
+    path, store, data = os.pathsep.join([made, os.path.join(jars, "*")]), os.path.join(SCRATCH, "trust.p12"), os.path.join(SCRATCH, "java-data")
+    subprocess.run(["javac", "-encoding", "UTF-8", "-d", made, "-cp", path, os.path.join(ROOT, "tools", "bench", "Latency.java")], check=True)
+    server = Server(data, core=None)
+    fill(server)
+    subprocess.run(["keytool", "-importcert", "-noprompt", "-alias", "orrery", "-file", os.path.join(data, "tls", "cert.pem"), "-keystore",
+                    store, "-storetype", "PKCS12", "-storepass", "changeit"], check=True, capture_output=True)
+    out = subprocess.run(["java", "-Djavax.net.ssl.trustStore=" + store, "-Djavax.net.ssl.trustStorePassword=changeit",
+                          "-Djavax.net.ssl.trustStoreType=PKCS12", "-cp", path, "Latency"], check=True, capture_output=True, text=True,
+                         env={**os.environ, "ENDPOINT": "https://localhost:%d/" % server.port, "KEY": EMULATOR_KEY, "ROUNDS": str(ROUNDS),
+                              "SECONDS_EACH": str(SECONDS)}).stdout
+    server.stop()
+    middle = {}
+    print("point reads of 1 KB by the SDK for Java, one at a time, %d rounds in turns" % ROUNDS)
+    for name, half, most, count in (line.split() for line in out.splitlines()):
+        middle[name] = float(half)
+        print(f"  {name:8s} p50 {half} ms   p99 {most} ms   of {count}")
+    print(f"  direct by gateway, p50  {middle['direct'] / middle['gateway']:.2f} (at most 1.0)")
+
+
+def fill(server):
     peer = wire.Signed(server.url, EMULATOR_KEY)
     for target, body in (("/dbs", {"id": "d"}), ("/dbs/d/colls", {"id": "c", "partitionKey": {"paths": ["/pk"], "kind": "Hash"}}),
                          ("/dbs/d/colls/c/docs", {"id": "0", "pk": "a", "text": "x" * 960})):
         status, _, text = peer.ask("POST", target, [("x-ms-documentdb-partitionkey", KEY)] if "docs" in target else [], body)
         if status != 201:
             sys.exit(text)
+
+
+def bench_direct():
+    server = Server(os.path.join(SCRATCH, "direct"))
+    fill(server)
     compare(server, "point reads of 1 KB", 64, reads, 200, 0.8)
     compare(server, "durable creates of 1 KB", 16, creates, 201, 1.0)
     server.stop()
+    compare_in_java()

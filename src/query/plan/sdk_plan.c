@@ -486,9 +486,9 @@ enum status query_plan_unasked(struct op *op, const struct select *select, const
     struct plan plan;
     enum status st = ST_OK;
 
-    *needed = false;
-    if (hybrid_is(select)) /* nobody is told: the server ranks what it has, and clients have faults */
-        return ST_OK;
+    *needed = true;
+    if (hybrid_is(select))
+        return plan_hybrid(op, select, key, ~0u & ~SKIPS_ORDER, out);
     TRY(plan_of(op, select, key, &ranges, &plan));
     *needed = needed_features(&plan) || plan.is_whole;
     TRY(print_plan(op, &plan, key, &ranges, out));

@@ -60,7 +60,7 @@ public final class Scenario {
         client = connect();
     }
 
-    private static CosmosClientBuilder builder() {
+    static CosmosClientBuilder builder() {
         CosmosClientBuilder builder = new CosmosClientBuilder()
             .endpoint(System.getenv("ORRERY_ENDPOINT"))
             .key(System.getenv("ORRERY_KEY"))

@@ -31,7 +31,7 @@ async function pages(iterator, largest) {
 }
 
 /** It joins ORDER BY and single aggregates alone: of the rest the server gives the whole answer. */
-const beyond = (entry) => /OFFSET|DISTINCT|GROUP BY|different|every type|with a name|several aggregates/.test(entry.name);
+const beyond = (entry) => /OFFSET|DISTINCT|GROUP BY|different|every type|with a name|several aggregates|RANK/.test(entry.name);
 const whole = { "x-orrery-whole": "true" };
 
 /** Hierarchical keys came after it. */

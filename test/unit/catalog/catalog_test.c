@@ -490,6 +490,26 @@ static uint64_t lsn_of_new_container(struct rig *rig)
     return lsn;
 }
 
+/* As on the service: the first write of a container has LSN 2. */
+TEST(the_creation_of_a_container_takes_its_first_lsn)
+{
+    struct rig rig;
+
+    rig_open(&rig, false);
+    for (int i = 0; i < 3; i++) { /* one that was never written leaves nothing to be above of */
+        struct container *container = rig_container(&rig, CONTAINER_C);
+
+        CHECK(container_lsn(container) == CONTAINER_FIRST_LSN);
+        CHECK(catalog_drop_container(rig.op, rig.catalog, container, false) == ST_OK);
+        rig.made_count = 0;
+        container_release(container);
+        if (i == 1)
+            rig_reopen(&rig);
+    }
+    CHECK(lsn_of_new_container(&rig) == CONTAINER_FIRST_LSN + 1);
+    rig_close(&rig);
+}
+
 /* Promise 8. */
 TEST(a_container_made_anew_begins_above_the_lsn_of_the_old_one)
 {

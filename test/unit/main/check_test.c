@@ -145,7 +145,7 @@ static void value_taken_twice(struct place *place, const struct record *item)
 
     twin.document = rig_json(test_op(), "{'id':'2','pk':'a','mail':'x','phone':2}");
     value = record_encode(test_op(), &twin, &size);
-    value_stamp(value, size, 2, 1); /* as the second item was written */
+    value_stamp(value, size, CONTAINER_FIRST_LSN + 2, 1); /* as the second item was written */
     put(place, key_document(&test_op()->arena, bucket_id(place->container->bucket), item->number),
         slice_make(value, size));
     put(place, entry_key(place, 0, "{'mail':'x'}"),
@@ -171,7 +171,7 @@ static void id_taken_twice(struct place *place, const struct record *item)
 
     twin.document = rig_json(test_op(), "{'id':'1','pk':'a','mail':'y','phone':2}");
     value = record_encode(test_op(), &twin, &size);
-    value_stamp(value, size, 2, 1); /* as the second item was written */
+    value_stamp(value, size, CONTAINER_FIRST_LSN + 2, 1); /* as the second item was written */
     put(place, key_document(arena, bucket, item->number), slice_make(value, size));
     put(place, key_id(arena, bucket, item->epk, slice_of("1")),
         holders_with(arena, entry_of(item->number - 1), item->number));
@@ -192,7 +192,7 @@ static void attach(struct place *place, const struct record *item, enum taken ta
 
     flagged.flags = taken & NO_FLAG ? 0 : RECORD_HAS_ATTACHMENTS;
     value = record_encode(test_op(), &flagged, &size);
-    value_stamp(value, size, 2, 1); /* as the second item was written */
+    value_stamp(value, size, CONTAINER_FIRST_LSN + 2, 1); /* as the second item was written */
     put(place, key_document(&test_op()->arena, bucket, item->number), slice_make(value, size));
     value = record_encode(test_op(), &attachment, &size);
     if (!(taken & NO_RECORD))
@@ -245,17 +245,20 @@ static void counted_wrong(struct place *place, const struct record *item)
 static void change_missing(struct place *place, const struct record *item)
 {
     (void)item;
-    put(place, key_log(&test_op()->arena, bucket_id(place->container->bucket), 2, 0), (struct slice){ 0 });
+    put(place, key_log(&test_op()->arena, bucket_id(place->container->bucket), CONTAINER_FIRST_LSN + 2, 0),
+        (struct slice){ 0 });
 }
 
 static void change_without_its_version(struct place *place, const struct record *item)
 {
-    struct change change = { .kind = CHANGE_REPLACE, .number = item->number, .previous_lsn = 1 };
+    struct change change = { .kind = CHANGE_REPLACE,
+                             .number = item->number,
+                             .previous_lsn = CONTAINER_FIRST_LSN + 1 };
     size_t size;
     uint8_t *value = change_encode(test_op(), &change, &size);
 
-    value_stamp(value, size, 2, 1);
-    put(place, key_log(&test_op()->arena, bucket_id(place->container->bucket), 2, 0),
+    value_stamp(value, size, CONTAINER_FIRST_LSN + 2, 1);
+    put(place, key_log(&test_op()->arena, bucket_id(place->container->bucket), CONTAINER_FIRST_LSN + 2, 0),
         slice_make(value, size));
 }
 
@@ -265,7 +268,9 @@ static void version_leads_nowhere(struct place *place, const struct record *item
 
     next_encode(0, value);
     value_stamp(value, NEXT_BYTES, 1, 1);
-    put(place, key_next(&test_op()->arena, bucket_id(place->container->bucket), 2, item->number),
+    put(place,
+        key_next(&test_op()->arena, bucket_id(place->container->bucket), CONTAINER_FIRST_LSN + 2,
+                 item->number),
         slice_make(value, NEXT_BYTES));
 }
 
@@ -363,7 +368,8 @@ TEST(a_directory_from_before_the_index_has_nothing_to_make_again)
     CHECK(directory_write_format(test_op(), place.path, 1) == ST_OK);
     CHECK(check(place.path) != 0); /* refused until it was served once */
     place_open_again(&place);
-    CHECK(settled_lsn(&place) == 3 && bucket_lsn(place.container->bucket) == 3);
+    CHECK(settled_lsn(&place) == CONTAINER_FIRST_LSN + 3 &&
+          bucket_lsn(place.container->bucket) == CONTAINER_FIRST_LSN + 3);
     add(&place, "{'id':'4','pk':'a','mail':'w','phone':4}");
     place_close(&place);
     CHECK(check(place.path) == 0);

@@ -389,12 +389,12 @@ TEST(a_time_begins_behind_the_last_change_that_is_not_after_it)
     trim(&world, 0); /* the log has gaps, and LSNs that are in no log */
     REQUIRE(open_feed(&world, FEED_LATEST, KEYS, &feed) == ST_OK);
     for (int i = -1; i < 9; i++) {
-        uint64_t lsn = (uint64_t)(i + 1);
+        uint64_t last = FIRST_WRITE + (uint64_t)(i == 4 ? 3 : i);
 
         CHECK(partition_feed_since(world.rig.op, &feed, began_ms + 1000 * i) == ST_OK);
-        CHECK(feed.lsn == (lsn == 5 ? 4 : lsn));
+        CHECK(feed.lsn == (i < 0 ? 0 : last));
     }
-    CHECK(partition_feed_since(world.rig.op, &feed, INT64_MAX) == ST_OK && feed.lsn >= 10);
+    CHECK(partition_feed_since(world.rig.op, &feed, INT64_MAX) == ST_OK && feed.lsn >= FIRST_WRITE + 9);
     partition_feed_close(&feed);
     rig_close(&world.rig);
 }
@@ -425,7 +425,7 @@ TEST(whoever_waits_behind_changes_of_others_is_told_how_far_they_were_looked_at)
         lsn = feed.lsn;
         partition_feed_close(&feed);
     } while (!found && ++pages < 100);
-    CHECK(found && pages > 3 && entry.item.lsn == 100 && lsn == 99);
+    CHECK(found && pages > 3 && entry.item.lsn == FIRST_WRITE + 99 && lsn == FIRST_WRITE + 98);
     rig_close(&world.rig);
 }
 
@@ -456,8 +456,8 @@ TEST(indexing_again_is_no_change_and_leaves_no_trace_once_it_is_old)
     CHECK(rig_reindex(&world.rig) == ST_OK);
     find_container(&world);
     lsn = bucket_lsn(world.container->bucket);
-    CHECK(lsn == 2 && rows_of_kind(&world.rig, world.container, KEY_LOG).count == 2);
-    CHECK(count_entries(&world, FEED_LATEST, 0) == 1 && count_entries(&world, FEED_LATEST, 1) == 0);
+    CHECK(lsn == FIRST_WRITE + 1 && rows_of_kind(&world.rig, world.container, KEY_LOG).count == 2);
+    CHECK(count_entries(&world, FEED_LATEST, 0) == 1 && count_entries(&world, FEED_LATEST, FIRST_WRITE) == 0);
     CHECK(item_replace(&world.rig, world.container, "1", "{'id':'1','pk':'a','n':2}", &item) == ST_OK);
     CHECK(count_entries(&world, FEED_ALL, 0) == 2);
     rig_advance_ms(&world.rig, HOUR_MS);
@@ -566,7 +566,7 @@ TEST(a_log_of_creates_is_passed_over_without_a_write)
     }
     rig_advance_ms(&world.rig, HOUR_MS);
     trim(&world, 0);
-    CHECK(bucket_lsn(world.container->bucket) == 50);
+    CHECK(bucket_lsn(world.container->bucket) == CONTAINER_FIRST_LSN + 50);
     CHECK(count_entries(&world, FEED_LATEST, 0) == 50);
     rig_close(&world.rig);
 }

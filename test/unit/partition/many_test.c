@@ -104,9 +104,10 @@ TEST(each_write_of_a_transaction_meets_what_the_one_before_it_left)
     CHECK(partition_find(rig.op, txn, slice_of("1"), &item, &found) == ST_OK && !found);
     CHECK(put(&rig, txn, "{'id':'1','pk':'a','n':3}") == ST_OK);
     CHECK(put(&rig, txn, "{'id':'2','pk':'a','n':4}") == ST_OK);
-    CHECK(partition_commit(rig.op, &txn, &stamp) == ST_OK && stamp.lsn == 1);
-    CHECK(item_read(&rig, container, KEY_A, "1", &item) && number_of(&item, "n") == 3 && item.lsn == 1);
-    CHECK(item_read(&rig, container, KEY_A, "2", &item) && item.lsn == 1);
+    CHECK(partition_commit(rig.op, &txn, &stamp) == ST_OK && stamp.lsn == FIRST_WRITE);
+    CHECK(item_read(&rig, container, KEY_A, "1", &item) && number_of(&item, "n") == 3 &&
+          item.lsn == FIRST_WRITE);
+    CHECK(item_read(&rig, container, KEY_A, "2", &item) && item.lsn == FIRST_WRITE);
     CHECK(container_is_whole(&rig, container));
     rig_close(&rig);
 }
@@ -223,14 +224,15 @@ TEST(a_document_has_one_change_in_the_log_however_often_a_transaction_writes_it)
     CHECK(put(&rig, txn, "{'id':'3','pk':'a','n':2}") == ST_OK);
     CHECK(put(&rig, txn, "{'id':'4','pk':'a','n':1}") == ST_OK);
     CHECK(drop(&rig, txn, "4") == ST_OK);
-    CHECK(partition_commit(rig.op, &txn, &stamp) == ST_OK && stamp.lsn == 3);
+    CHECK(partition_commit(rig.op, &txn, &stamp) == ST_OK && stamp.lsn == FIRST_WRITE + 2);
     REQUIRE(rows_of_kind(&rig, container, KEY_LOG).count == 5);
     for (size_t i = 0; i < 2; i++) {
         struct change change = change_at(&rig, container, 2 + i);
 
         CHECK(change.kind == (i == 0 ? CHANGE_REPLACE : CHANGE_DELETE) && change.number == made[i].number);
-        CHECK(change.previous_lsn == i + 1 && record_decode(rig.op, change.old_record, &old) == ST_OK);
-        CHECK(old.lsn == i + 1 && number_of(&old, "n") == 1);
+        CHECK(change.previous_lsn == FIRST_WRITE + i &&
+              record_decode(rig.op, change.old_record, &old) == ST_OK);
+        CHECK(old.lsn == FIRST_WRITE + i && number_of(&old, "n") == 1);
     }
     CHECK(change_at(&rig, container, 4).kind == CHANGE_CREATE);
     CHECK(container_is_whole(&rig, container));
@@ -274,8 +276,8 @@ TEST(a_transaction_that_wrote_nothing_takes_no_lsn_and_meets_nobody)
     REQUIRE(begin(&rig, container, &txn) == ST_OK);
     CHECK(partition_find(rig.op, txn, slice_of("1"), &item, &found) == ST_OK && found);
     CHECK(item_delete(&rig, container, KEY_A, "1") == ST_OK);
-    CHECK(partition_commit(rig.op, &txn, &stamp) == ST_OK && stamp.lsn == 1 && !txn);
-    CHECK(bucket_lsn(container->bucket) == 2);
+    CHECK(partition_commit(rig.op, &txn, &stamp) == ST_OK && stamp.lsn == FIRST_WRITE && !txn);
+    CHECK(bucket_lsn(container->bucket) == FIRST_WRITE + 1);
     rig_close(&rig);
 }
 
@@ -321,10 +323,10 @@ TEST(transactions_that_commit_together_stand_or_fall_each_by_itself)
     store_stats(rig.store, &before);
     partition_commit_many(rig.op, ending, 4);
     store_stats(rig.store, &after);
-    CHECK(ending[0].status == ST_OK && ending[0].stamp.lsn == 1);
+    CHECK(ending[0].status == ST_OK && ending[0].stamp.lsn == FIRST_WRITE);
     CHECK(ending[1].status == ST_WRITE_CONFLICT && ending[1].error && strlen(ending[1].error) > 0);
-    CHECK(ending[2].status == ST_OK && ending[2].stamp.lsn == 2);
-    CHECK(ending[3].status == ST_OK && ending[3].stamp.lsn == 0); /* it wrote nothing */
+    CHECK(ending[2].status == ST_OK && ending[2].stamp.lsn == FIRST_WRITE + 1);
+    CHECK(ending[3].status == ST_OK && ending[3].stamp.lsn == CONTAINER_FIRST_LSN); /* it wrote nothing */
     for (size_t i = 0; i < 4; i++)
         CHECK(!ending[i].txn);
     CHECK(after.groups - before.groups == 1 && after.commits - before.commits == 2);

@@ -24,7 +24,7 @@ TEST(an_item_that_was_created_is_read_back_whole)
     CHECK(json_equal(read.document, rig_json(rig.op, "{'id':'1','pk':'a','n':[1,2.5,null],'ttl':30}")));
     CHECK(read.etag == made.etag && read.number == made.number && read.lsn == made.lsn &&
           read.ts_ms == made.ts_ms);
-    CHECK(read.lsn == 1 && read.ts_ms == 1700000000000 && read.ttl_seconds == 30);
+    CHECK(read.lsn == FIRST_WRITE && read.ts_ms == 1700000000000 && read.ttl_seconds == 30);
     CHECK(slice_equal(read.epk, epk_slice(&key_of_header(rig.op, container, "['a']")->epk)));
     CHECK(!item_read(&rig, container, "['b']", "1", &read) &&
           !item_read(&rig, container, "['a']", "2", &read));
@@ -60,7 +60,7 @@ TEST(a_replace_keeps_the_number_and_changes_the_etag)
     CHECK(item_create(&rig, container, "{'id':'1','pk':'a','v':'old'}", &made) == ST_OK);
     CHECK(item_replace(&rig, container, "1", "{'id':'1','pk':'a','v':'new'}", &replaced) == ST_OK);
     REQUIRE(item_read(&rig, container, "['a']", "1", &read));
-    CHECK(text_is(&read, "v", "new") && read.number == made.number && read.lsn == 2);
+    CHECK(text_is(&read, "v", "new") && read.number == made.number && read.lsn == FIRST_WRITE + 1);
     CHECK(read.etag == replaced.etag && read.etag != made.etag);
     CHECK(rows_of_kind(&rig, container, KEY_DOCUMENT).count == 1 &&
           rows_of_kind(&rig, container, KEY_ID).count == 1);
@@ -187,14 +187,15 @@ TEST(every_write_leaves_a_change_with_the_image_before_it)
     REQUIRE(rows.count == 3);
     for (size_t i = 0; i < 3; i++) {
         REQUIRE(change_decode(rig.op, rows.row[i].value, &change[i]) == ST_OK);
-        CHECK(change[i].kind == kinds[i] && change[i].lsn == i + 1 && change[i].number == made.number);
-        CHECK(change[i].previous_lsn == i && change[i].ts_ms == 1700000000000);
+        CHECK(change[i].kind == kinds[i] && change[i].lsn == FIRST_WRITE + i &&
+              change[i].number == made.number);
+        CHECK(change[i].previous_lsn == (i ? FIRST_WRITE + i - 1 : 0) && change[i].ts_ms == 1700000000000);
     }
     CHECK(change[0].old_record.size == 0);
     CHECK(record_decode(rig.op, change[1].old_record, &old) == ST_OK && text_is(&old, "v", "first") &&
-          old.lsn == 1);
+          old.lsn == FIRST_WRITE);
     CHECK(record_decode(rig.op, change[2].old_record, &old) == ST_OK && text_is(&old, "v", "second") &&
-          old.lsn == 2);
+          old.lsn == FIRST_WRITE + 1);
     CHECK(change[0].token != change[1].token && change[1].token != change[2].token);
     rig_close(&rig);
 }
@@ -223,7 +224,7 @@ TEST(a_transaction_sees_its_own_writes_and_nobody_else_does_before_the_commit)
     CHECK(partition_create(rig.op, txn, rig_json(rig.op, "{'id':'1','pk':'a'}"), &item) == ST_OK);
     CHECK(partition_find(rig.op, txn, slice_of("1"), &seen, &found) == ST_OK && found);
     CHECK(!item_read(&rig, container, "['a']", "1", &seen));
-    CHECK(partition_commit(rig.op, &txn, &stamp) == ST_OK && !txn && stamp.lsn == 1);
+    CHECK(partition_commit(rig.op, &txn, &stamp) == ST_OK && !txn && stamp.lsn == FIRST_WRITE);
     CHECK(item_read(&rig, container, "['a']", "1", &seen));
     rig_close(&rig);
 }
@@ -241,7 +242,8 @@ TEST(what_was_aborted_never_was)
     CHECK(partition_create(rig.op, txn, rig_json(rig.op, "{'id':'1','pk':'a'}"), &item) == ST_OK);
     partition_abort(txn);
     partition_abort(NULL);
-    CHECK(!item_read(&rig, container, "['a']", "1", &seen) && bucket_lsn(container->bucket) == 0);
+    CHECK(!item_read(&rig, container, "['a']", "1", &seen) &&
+          bucket_lsn(container->bucket) == CONTAINER_FIRST_LSN);
     CHECK(item_create(&rig, container, "{'id':'1','pk':'a'}", &item) == ST_OK);
     rig_close(&rig);
 }
@@ -484,7 +486,7 @@ TEST(an_item_stays_locked_until_its_commit_has_ended_though_nobody_waits_for_it)
     REQUIRE(partition_commit(&op, &txn, &stamp) == ST_PENDING && txn);
     sem_wait(&resumed);
     CHECK(partition_begin(&next, rig.locks, container, key, slice_of("1"), &other) == ST_WOULD_BLOCK);
-    CHECK(partition_commit_end(&op, &txn, &stamp) == ST_OK && !txn && stamp.lsn == 1);
+    CHECK(partition_commit_end(&op, &txn, &stamp) == ST_OK && !txn && stamp.lsn == FIRST_WRITE);
     CHECK(partition_begin(&next, rig.locks, container, key, slice_of("1"), &other) == ST_OK);
     partition_abort(other);
     op_free(&op);

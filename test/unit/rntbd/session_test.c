@@ -239,6 +239,14 @@ static const struct {
       "/dbs/probe/colls/c/docs",
       0,
       { { HEADER_IF_NONE_MATCH, "*" }, { HEADER_A_IM, "Incremental Feed" } } },
+    { "document_batch_transactional_read_with_ifnonematch_patch_with_condition",
+      METHOD_POST,
+      "/dbs/probe/colls/c/docs",
+      196,
+      { { HEADER_IS_BATCH, "true" },
+        { HEADER_BATCH_ATOMIC, "true" },
+        { HEADER_PARTITION_KEY, "[\"x\"]" },
+        { HEADER_SESSION_TOKEN, "0:-1#7" } } },
     { "document_batch_bulk_6_creates",
       METHOD_POST,
       "/dbs/netea68bcfe/colls/items/docs",
@@ -256,7 +264,18 @@ static const struct {
       "/dbs/AAAAIw==/colls/AAAAI4AAACQ=/docs/AAAAI4AAACQBAAAAABpZBw==",
       0,
       { { 0 } } },
+    { "document_read_with_resource_token",
+      METHOD_GET,
+      "/dbs/netea68bcfe/colls/items/docs/i5",
+      0,
+      { { HEADER_PARTITION_KEY, "[\"p5\"]" }, { HEADER_CONTAINER_RID, "AAAAEoAAABM=" } } },
 };
+
+/* Who has one signs nothing, and so tells no date. */
+static bool has_resource_token(const struct request *request)
+{
+    return slice_starts_with(request->header[HEADER_AUTHORIZATION], "type%3dresource");
+}
 
 static void check_meaning(size_t i, struct stream *stream)
 {
@@ -269,8 +288,8 @@ static void check_meaning(size_t i, struct stream *stream)
     CHECK(request.direct && request.method == meanings[i].method);
     CHECK(slice_is(request.target, meanings[i].target));
     CHECK(meanings[i].body_bytes == 0 || request.body.size == meanings[i].body_bytes);
-    CHECK(request.header[HEADER_AUTHORIZATION].size > 20 &&
-          request.header[HEADER_MS_DATE].size == HTTP_DATE_SIZE);
+    CHECK(request.header[HEADER_AUTHORIZATION].size > 20);
+    CHECK(request.header[HEADER_MS_DATE].size == (has_resource_token(&request) ? 0 : HTTP_DATE_SIZE));
     CHECK(!request.header[HEADER_CONSISTENCY_LEVEL].data);
     for (size_t h = 0; h < 6 && meanings[i].headers[h].value; h++)
         CHECK(slice_is(request.header[meanings[i].headers[h].id], meanings[i].headers[h].value));
@@ -306,6 +325,96 @@ TEST(a_request_is_the_same_however_its_bytes_are_cut)
             CHECK(peer.session->is_partial == (bytes.size > 0));
         }
         check_meaning(1, session_next(peer.session));
+        disconnect(&peer);
+    }
+}
+
+/* What was answered to them, and the lines that HTTP had for it. */
+#define OWNER "x-ms-alt-content-path: dbs/probe/colls/c\r\nx-ms-content-path: AAAAI4AAACQ=\r\n"
+#define QUOTA "x-ms-resource-quota: documentsSize=-1;documentsCount=-1;collectionSize=-1;\r\n"
+#define USAGE(kilobytes, count)                                                    \
+    QUOTA "x-ms-resource-usage: documentsSize=" kilobytes ";documentsCount=" count \
+          ";collectionSize=" kilobytes ";\r\n"
+#define AT(range, lsn) "lsn: " lsn "\r\nx-ms-session-token: " range ":-1#" lsn "\r\n"
+#define ITEM_OF_5F43 "etag: \"5f43faa7-0000-71d7-027b-6afa9ad80000\"\r\n" OWNER USAGE("1", "1")
+#define OTHER_OWNER \
+    "x-ms-alt-content-path: dbs/netea68bcfe/colls/items\r\nx-ms-content-path: AAAAEoAAABM=\r\n"
+#define METRICS                                                                                              \
+    "x-ms-documentdb-query-metrics: totalExecutionTimeInMs=0.02;queryCompileTimeInMs=0.00;"                  \
+    "queryLogicalPlanBuildTimeInMs=0.00;queryPhysicalPlanBuildTimeInMs=0.00;queryOptimizationTimeInMs=0.00;" \
+    "VMExecutionTimeInMs=0.01;indexLookupTimeInMs=0.01;documentLoadTimeInMs=0.00;"                           \
+    "systemFunctionExecuteTimeInMs=0.00;userFunctionExecuteTimeInMs=0.00;retrievedDocumentCount=3;"          \
+    "retrievedDocumentSize=242;outputDocumentCount=3;outputDocumentSize=680;writeOutputTimeInMs=0.00;"       \
+    "indexUtilizationRatio=1.00\r\n"
+
+static const struct {
+    const char *request, *answer;
+    int status;
+    const char *lines;
+} answers[] = {
+    { "database_read", "database_read_answer_404", 404, "x-ms-request-charge: 1\r\n" },
+    { "document_upsert", "document_upsert_answer_201", 201,
+      ITEM_OF_5F43 "x-ms-request-charge: 5.19\r\nx-ms-item-lsn: 1\r\n" AT("0", "1") },
+    { "document_read_with_session_token", "document_read_with_session_token_answer_200", 200,
+      ITEM_OF_5F43 "x-ms-request-charge: 1\r\nx-ms-item-lsn: 1\r\n" AT("0", "1") },
+    { "document_query_one_range", "document_query_one_range_answer_200", 200,
+      OWNER METRICS USAGE("1", "3") "x-ms-request-charge: 2.84\r\nx-ms-item-count: 3\r\n" AT("0", "6") },
+    { "document_readfeed_change_feed_from_now", "document_readfeed_change_feed_from_now_answer_304", 304,
+      "etag: \"6\"\r\n" OWNER USAGE("1", "3") "x-ms-request-charge: 1\r\nx-ms-item-count: 0\r\n" AT("0",
+                                                                                                    "6") },
+    { "document_batch_transactional_read_with_ifnonematch_patch_with_condition",
+      "document_batch_transactional_read_with_ifnonematch_patch_with_condition_answer_207", 207,
+      OWNER USAGE("1", "3") "x-ms-request-charge: 11.09\r\n" AT("0", "8") },
+    { "document_batch_bulk_6_creates", "document_batch_bulk_6_creates_answer_200", 200,
+      OTHER_OWNER USAGE("17", "107") "x-ms-request-charge: 33.66\r\n" AT("2", "114") },
+    { "storedprocedure_executejavascript", "storedprocedure_executejavascript_answer_200", 200,
+      OWNER USAGE("1", "3") "x-ms-request-charge: 1.5\r\n" AT("0", "6") },
+    { "collection_head_read_barrier", "collection_head_read_barrier_answer_200", 200,
+      "x-ms-request-charge: 0\r\nlsn: 373\r\n" },
+    { "database_headfeed", "database_headfeed_answer_200", 200, "x-ms-request-charge: 0\r\nlsn: 377\r\n" },
+    { "document_read_by_rid", "document_read_by_rid_answer_200", 200,
+      "etag: \"14ec076f-0000-3159-50f3-6afa9f6b0000\"\r\n" OWNER USAGE(
+          "3", "26") "x-ms-request-charge: 1\r\nx-ms-item-lsn: 455\r\n" AT("0", "455") },
+    { "document_read_with_resource_token", "document_read_with_resource_token_answer_200", 200,
+      "etag: \"e81bee59-0000-a707-93d3-6afa99b80000\"\r\n" OTHER_OWNER USAGE(
+          "16", "102") "x-ms-request-charge: 1\r\nx-ms-item-lsn: 6\r\n" AT("2", "911") },
+};
+
+/* Each token of one is in the other, of the same type and with the same bytes. */
+static bool has_tokens_of(struct slice frame, struct slice wanted)
+{
+    struct slice rest = slice_make(wanted.data + FRAME_FIXED_BYTES, frame_u32(wanted) - FRAME_FIXED_BYTES);
+    struct slice tokens = slice_make(frame.data + FRAME_FIXED_BYTES, frame_u32(frame) - FRAME_FIXED_BYTES);
+    struct frame_token token;
+
+    while (rest.size) {
+        const char *begin = rest.data;
+
+        if (!frame_take_token(&rest, &token) ||
+            !memmem(tokens.data, tokens.size, begin, (size_t)(rest.data - begin)))
+            return false;
+    }
+    return true;
+}
+
+TEST(each_captured_answer_is_what_is_sent_for_its_status_and_lines)
+{
+    struct peer peer;
+    struct slice wanted, payload, sent;
+
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        connect_known(&peer);
+        CHECK(feed(&peer, captured(answers[i].request)));
+        wanted = arena_copy(&test_op()->arena, captured(answers[i].answer));
+        payload = slice_after(wanted, frame_u32(wanted));
+        if (payload.size)
+            payload = slice_after(payload, FRAME_LENGTH_BYTES);
+        answer(&peer, session_next(peer.session), answers[i].status, answers[i].lines, payload);
+        sent = pull(&peer);
+        CHECK(sent.size == wanted.size);
+        CHECK(memcmp(sent.data, wanted.data, FRAME_FIXED_BYTES) == 0); /* size, status, activity */
+        CHECK(has_tokens_of(sent, wanted) && has_tokens_of(wanted, sent));
+        CHECK(slice_equal(slice_after(sent, frame_u32(sent)), slice_after(wanted, frame_u32(wanted))));
         disconnect(&peer);
     }
 }

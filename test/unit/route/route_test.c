@@ -141,18 +141,18 @@ TEST(an_answer_on_items_tells_its_session_once_whichever_way_it_came_about)
 {
     struct client client;
 
-    client_open_filled(&client); /* that was LSN 1 */
+    client_open_filled(&client); /* that was LSN 2 */
     CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'2','pk':'a'}") == 201 && client.was_pending);
-    CHECK(tells_its_session(&client, "0:-1#2"));
+    CHECK(tells_its_session(&client, "0:-1#3"));
     CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'2','pk':'a'}") == 409);
-    CHECK(tells_its_session(&client, "0:-1#2"));
+    CHECK(tells_its_session(&client, "0:-1#3"));
     faulty_fail(&client.rig.controls, FAULTY_WRITE, 1);
     CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'3','pk':'a'}") == 503 && client.was_pending);
-    CHECK(tells_its_session(&client, "0:-1#2"));
+    CHECK(tells_its_session(&client, "0:-1#3"));
     client_header(&client, HEADER_A_IM, "Incremental Feed");
     client_header(&client, HEADER_IF_NONE_MATCH, "*");
     CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 304 && client.was_handed_on);
-    CHECK(tells_its_session(&client, "0:-1#2"));
+    CHECK(tells_its_session(&client, "0:-1#3"));
     client_close(&client);
 }
 
@@ -395,7 +395,7 @@ TEST(a_failed_item_request_still_tells_the_session)
 
     client_open_filled(&client);
     CHECK(client_send(&client, METHOD_GET, DOCS "/none", NULL) == 404);
-    CHECK(slice_is(client_answer(&client, "x-ms-session-token"), "0:-1#1"));
+    CHECK(slice_is(client_answer(&client, "x-ms-session-token"), "0:-1#2"));
     client_close(&client);
 }
 
