@@ -139,7 +139,7 @@ static bool write_rows_of(struct exporter *exporter, const char *link, uint64_t 
     text_printf(&moment, "x-orrery-as-of: %llu", (unsigned long long)lsn);
     status = each_row(exporter, link, text_of(&moment), write_row);
     if (status == ORRERY_EBADREQUEST)
-        tell("items were written meanwhile; --live exports the rows as they are when they are read");
+        tell("these rows cannot be had as of one moment; --live exports them as they are when they are read");
     text_free(&moment);
     return status == ORRERY_DONE;
 }

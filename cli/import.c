@@ -274,7 +274,9 @@ static bool import_all(struct importer *importer)
     measure(importer);
     for (size_t i = 0; i < importer->options->word_count && good; i++)
         good = import_file(importer, (int)i);
-    if (importer->loader) /* what was read before the failure is written all the same */
+    if (good && !importer->loader && !importer->restore && link_is_container(importer->options->to))
+        good = begin_items(importer); /* without any item, too, the container must be there */
+    if (importer->loader)             /* what was read before the failure is written all the same */
         good = loader_finish(importer->loader) && good;
     if (importer->restore)
         good = restore_finish(importer->restore, good) && good;

@@ -176,6 +176,32 @@ bool command_cat(struct shell *shell, const char *rest)
     return !orrery_failed(status);
 }
 
+/* Databases and containers have no upsert: a container that is there gets the definition. */
+static orrery_status put_definition(struct shell *shell, const char *feed, const char *body,
+                                    orrery_response **response)
+{
+    orrery_status status = orrery_create(shell->cli.client, feed, body, ORRERY_TEXT, NULL, response);
+    orrery_json *json = NULL;
+    struct text link = { 0 };
+
+    if (status != ORRERY_ECONFLICT || strcmp(feed, "dbs") == 0 ||
+        orrery_json_parse(body, ORRERY_TEXT, &json) != ORRERY_OK)
+        return status;
+    orrery_response_free(*response);
+    *response = NULL;
+    text_printf(&link, "%s/%s", feed,
+                orrery_value_text(orrery_value_member(orrery_json_root(json), "id"), NULL));
+    status = orrery_replace(shell->cli.client, text_of(&link), body, ORRERY_TEXT, NULL, response);
+    text_free(&link);
+    orrery_json_free(json);
+    return status;
+}
+
+static bool is_of_definitions(const char *feed)
+{
+    return strcmp(feed, "dbs") == 0 || (link_depth(feed) == 3 && strcmp(strrchr(feed, '/'), "/colls") == 0);
+}
+
 bool command_put(struct shell *shell, const char *rest)
 {
     struct text feed = { 0 };
@@ -202,6 +228,8 @@ bool command_put(struct shell *shell, const char *rest)
     if (link_is_container(text_of(&feed)))
         status =
             orrery_item_upsert(shell->cli.client, text_of(&feed), rest, ORRERY_TEXT, NULL, NULL, &response);
+    else if (is_of_definitions(text_of(&feed)))
+        status = put_definition(shell, text_of(&feed), rest, &response);
     else if (link_depth(text_of(&feed)) % 2)
         status = orrery_upsert(shell->cli.client, text_of(&feed), rest, ORRERY_TEXT, NULL, &response);
     else

@@ -108,6 +108,24 @@ TEST(an_attachment_changes_nothing_of_its_item_but_the_flag)
     rig_close(&rig);
 }
 
+TEST(a_container_knows_whether_any_item_has_one)
+{
+    struct container *container;
+    struct record item;
+    struct rig rig;
+    bool any = true;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, BY_PK);
+    REQUIRE(item_create(&rig, container, "{'id':'1','pk':'a'}", &item) == ST_OK);
+    CHECK(attachment_any(rig.op, container, &any) == ST_OK && !any);
+    REQUIRE(attach(&rig, container, "x") == ST_OK);
+    CHECK(attachment_any(rig.op, container, &any) == ST_OK && any);
+    REQUIRE(detach_first(&rig, container) == ST_OK);
+    CHECK(attachment_any(rig.op, container, &any) == ST_OK && !any);
+    rig_close(&rig);
+}
+
 TEST(an_item_takes_its_attachments_along_however_it_goes)
 {
     struct commit_stamp stamp;
