@@ -9,7 +9,7 @@
 struct item_index {
     struct query_index base; /* first: the query knows no more of it */
     const struct container *container;
-    bool lacks_time; /* the scan has items that are not committed: their _ts is not known yet */
+    bool lacks_time;         /* the scan has items that are not committed: their _ts is not known yet */
 };
 
 /*
@@ -18,6 +18,9 @@ struct item_index {
  */
 enum status item_index_offer(struct op *op, const struct partition_scan *scan, struct item_index *index,
                              const struct query_index **offered);
+
+/* What a document has at a path of members. */
+struct json item_value_at(struct json document, const struct index_path *path);
 
 /* For the table of what an index offers: vectors.c. */
 enum status item_vectors(struct op *op, const struct query_index *index, const struct index_path *path,

@@ -24,8 +24,10 @@ struct vector_column;
 struct vector_key {
     struct slice path; /* any bytes that name it; a column keeps its own */
     uint32_t dimensions;
+    enum vector_type type;         /* as its items' numbers are held: whoever adds a vector has seen to it */
     enum vector_function function; /* by which its graph is made */
-    bool wants_graph;
+    uint32_t graph_from;           /* so many vectors have a graph, fewer are scanned; 0: it never has one */
+    uint32_t build_list;           /* how many candidates are kept on the way to a new vector's edges */
 };
 
 struct vector_column *vector_column_new(const struct vector_key *key, struct account *account);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "query/bind/fold.h"
 #include "query/eval/builtin.h"
 #include "query/plan/cost.h"
@@ -11,6 +12,7 @@
 
 enum {
     WANTED_MAX = 10000,
+    GRAPH_FROM = 20000, /* vectors; fewer are scanned */
     EXACT_BELOW = 1000, /* so few vectors are always searched exactly, as on the service */
     BATCH = 64,
     GATHERED_MIN = 16384,
@@ -63,16 +65,24 @@ static bool find_sides(struct near *near, const struct select *select, const str
     return false;
 }
 
+static uint32_t build_list_of(struct json index)
+{
+    struct json size = json_get(index, "indexingSearchListSize");
+
+    return json_kind(size) == JSON_NUMBER ? (uint32_t)json_double(size) : SEARCH_LIST_DEFAULT;
+}
+
 static bool find_kind(struct near *near, struct json indexing)
 {
     static const char *const names[] = {
         [NEAR_FLAT] = "flat", [NEAR_QUANTIZED] = "quantizedFlat", [NEAR_GRAPH] = "diskANN"
     };
-    struct json type = json_get(vector_index_of(near->path, indexing), "type");
+    struct json index = vector_index_of(near->path, indexing), type = json_get(index, "type");
 
     for (size_t i = 0; json_kind(type) == JSON_STRING && i < sizeof(names) / sizeof(names[0]); i++)
         if (slice_is_nocase(json_string(type), names[i])) {
             near->kind = (enum near_kind)i;
+            near->build_list = near->kind == NEAR_GRAPH ? build_list_of(index) : 0;
             return true;
         }
     return false;
@@ -115,6 +125,7 @@ bool near_find(struct near *near, const struct query *query, const struct select
         return false;
     near->call = call;
     near->function = vector_function_of(call, policy);
+    near->type = vector_type_of(call, policy);
     near->dimensions = policy->dimensions;
     near->wanted = (size_t)wanted;
     near->has_filter = select->where != NULL;
@@ -187,7 +198,8 @@ static bool encode_query(struct near *near)
         x[count++] = json_double(i.value);
     }
     near->search.code = code;
-    return x && code && vector_encode(x, near->dimensions, code, &near->search.measure);
+    return x && code && vector_hold(near->type, x, count) &&
+           vector_encode(x, near->dimensions, code, &near->search.measure);
 }
 
 static bool make_room(struct near *near)
@@ -240,8 +252,10 @@ static enum status search_more(struct near *near);
 enum status near_open(struct near *near, struct cursor *cursor, struct way *way)
 {
     struct vector_key key = { .dimensions = near->dimensions,
+                              .type = near->type,
                               .function = near->function,
-                              .wants_graph = near->kind == NEAR_GRAPH };
+                              .graph_from = near->kind == NEAR_GRAPH ? GRAPH_FROM : 0,
+                              .build_list = near->build_list };
     enum status st = ST_OK;
 
     near->cursor = cursor;
@@ -282,19 +296,22 @@ static enum status search_more(struct near *near)
     struct vector_search *search = &near->search;
     size_t before = search->wanted, first = (near->has_filter ? 4 : 1) * near->enough + BATCH;
     size_t places = vector_column_count(near->vectors.column), list;
+    struct op *op = near->cursor->eval.op;
+    uint64_t codes = search->codes;
 
     search->wanted = before ? 4 * before : first;
     if (search->wanted > places)
         search->wanted = places ? places : 1;
     search->found = arena_try_alloc(&near->cursor->kept, search->wanted * sizeof(*search->found));
     if (!search->found)
-        return op_fail_as(near->cursor->eval.op, ST_QUERY_MEMORY);
+        return op_fail_as(op, ST_QUERY_MEMORY);
     near->next = 0;
     list = near->list > search->wanted || !before ? near->list : search->wanted;
     near->walked = near->kind == NEAR_GRAPH && vector_column_walk(near->vectors.column, search, list);
     if (!near->walked)
         vector_column_scan(near->vectors.column, search);
-    return op_check(near->cursor->eval.op);
+    op->work.codes_read += search->codes - codes;
+    return op_check(op);
 }
 
 /* There are no more candidates than these. */

@@ -382,7 +382,8 @@ static void explain(struct run *run)
         buf_init(&out, &page->memory);
     }
     if (wanted & (EXPLAIN_INDEXES | EXPLAIN_INDEXES_V2)) {
-        explain_indexes(&out, &run->way, run->cursor.select, wanted & EXPLAIN_INDEXES_V2);
+        explain_indexes(&out, &run->way, run->cursor.select, run->query->options.indexing,
+                        wanted & EXPLAIN_INDEXES_V2);
         page->indexes = buf_as_slice(&out);
     }
 }
