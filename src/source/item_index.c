@@ -71,7 +71,8 @@ static const struct query_index index_of_items = { .has = index_has,
                                                    .has_spatial = index_has_spatial,
                                                    .has_text = index_has_text,
                                                    .vectors = item_vectors,
-                                                   .vectors_end = item_vectors_end };
+                                                   .vectors_end = item_vectors_end,
+                                                   .words = item_words };
 
 struct json item_value_at(struct json document, const struct index_path *path)
 {
