@@ -149,6 +149,19 @@ float vector_score_most(enum vector_function function, const struct vector_measu
     return score + 2 * part * lengths + rounding * (x->length * x->length + query->length * query->length);
 }
 
+/* So many times what the sum of independent errors is on average. */
+static const float likely = 5;
+
+float vector_score_likely(enum vector_function function, const struct vector_measure *x,
+                          const struct vector_measure *query, size_t dimensions, float score)
+{
+    float error = sqrtf((x->error * x->error + query->error * query->error) / (float)dimensions);
+
+    if (function != VECTOR_COSINE)
+        error *= x->length * query->length;
+    return score + (function == VECTOR_EUCLIDEAN ? 2 : 1) * likely * error;
+}
+
 double vector_score_of(enum vector_function function, double distance)
 {
     return function == VECTOR_EUCLIDEAN ? -distance * distance : distance;

@@ -37,5 +37,9 @@ float vector_score(enum vector_function function, const struct vector_measure *x
 float vector_score_most(enum vector_function function, const struct vector_measure *x,
                         const struct vector_measure *query, int32_t dot);
 
+/* The most that it is likely to be, by the score of the codes: errors of dimensions mostly cancel one another. */
+float vector_score_likely(enum vector_function function, const struct vector_measure *x,
+                          const struct vector_measure *query, size_t dimensions, float score);
+
 /* What VectorDistance has given, as a score. */
 double vector_score_of(enum vector_function function, double distance);

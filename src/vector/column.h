@@ -20,6 +20,9 @@
 
 struct vector_column;
 
+/* What a walk keeps on its way at least; recall is measured with it, and where it is too little for a graph, more is kept. */
+enum { VECTOR_LIST_MIN = 30 };
+
 /* What a column is of. */
 struct vector_key {
     struct slice path; /* any bytes that name it; a column keeps its own */
@@ -113,6 +116,10 @@ void vector_column_scan(const struct vector_column *column, struct vector_search
  */
 bool vector_column_walk(const struct vector_column *column, struct vector_search *search, size_t list);
 size_t vector_column_mark_bytes(const struct vector_column *column);
+
+/* The most that a candidate by what it is about is likely to be. */
+float vector_column_likely(const struct vector_column *column, const struct vector_search *search,
+                           const struct vector_candidate *candidate);
 
 struct vector_column_stats {
     uint64_t vectors, bytes, graph; /* vectors that are in the graph */

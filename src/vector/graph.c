@@ -19,7 +19,6 @@ enum {
     ENTRIES = 64,    /* a walk begins at the nearest of so many */
     SAMPLES = 100,   /* queries by which recall is measured, and how many they ask for */
     SAMPLE_ROWS = 10,
-    SAMPLE_LIST = 50,
     RECALL_PERCENT_MIN = 98,
     LIST_FACTOR_MAX = 8,
 };
@@ -115,6 +114,7 @@ static size_t follow(struct walk *walk, uint32_t at, size_t built, uint32_t to[E
 
         if (next >= built || !mark(walk, next))
             continue;
+        __builtin_prefetch(measure_at(column, next));
         __builtin_prefetch(code_at(column, next));
         __builtin_prefetch(code_at(column, next) + VECTOR_LANE_BYTES);
         to[count++] = next;
@@ -287,7 +287,7 @@ static size_t compare_sample(const struct vector_column *column, uint32_t at, ui
     walk.found = walked;
     walk.marks = marks;
     vector_column_scan(column, &scan);
-    if (!vector_column_walk(column, &walk, SAMPLE_LIST))
+    if (!vector_column_walk(column, &walk, VECTOR_LIST_MIN))
         return 0;
     for (size_t i = 0; i < scan.count; i++)
         for (size_t k = 0; k < walk.count; k++)

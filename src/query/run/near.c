@@ -16,7 +16,6 @@ enum {
     EXACT_BELOW = 1000, /* so few vectors are always searched exactly, as on the service */
     BATCH = 64,
     GATHERED_MIN = 16384,
-    LIST_MIN = 50,
     LIST_DEFAULT = 10, /* searchListSizeMultiplier: a tenth of the list */
     READ_MIN = 1000,
     READ_SHARE = 10, /* more than a tenth of the scope's items are not read one by one */
@@ -101,7 +100,7 @@ static void read_options(struct near *near)
     const struct expr *call = near->call;
     double lists = number_option(call, "searchListSizeMultiplier", LIST_DEFAULT) / LIST_DEFAULT;
     double less = 1 - number_option(call, "filterPriority", 0) / 2;
-    size_t list = 2 * near->wanted > LIST_MIN ? 2 * near->wanted : LIST_MIN;
+    size_t list = 2 * near->wanted > VECTOR_LIST_MIN ? 2 * near->wanted : VECTOR_LIST_MIN;
     struct value exact;
 
     near->enough =
@@ -325,13 +324,21 @@ static bool is_full(const struct near *near)
     return near->best_count == near->wanted;
 }
 
-/* Whether nothing that is left is needed: no candidate can be better than the worst of the wanted, or enough passed. */
+/* Whether the next candidate, and so those behind it, cannot be among the wanted; or, by estimate, is not likely to. */
+static bool is_next_worse(const struct near *near)
+{
+    const struct vector_candidate *next = &near->search.found[near->next];
+
+    if (!is_full(near) || near->next >= near->search.count)
+        return false;
+    return (near->is_exact ? next->score : vector_column_likely(near->vectors.column, &near->search, next)) <
+           near->best[0];
+}
+
+/* Whether nothing that is left is needed. */
 static bool is_enough(const struct near *near)
 {
-    if (!near->is_exact)
-        return near->passed >= near->enough;
-    return is_full(near) && near->next < near->search.count &&
-           near->search.found[near->next].score < near->best[0];
+    return is_next_worse(near) || (!near->is_exact && near->passed >= near->enough);
 }
 
 static bool see(struct near *near, uint32_t at)
@@ -347,7 +354,7 @@ static size_t batch_size(const struct near *near)
 {
     size_t left = near->enough > near->passed ? near->enough - near->passed : 1;
 
-    if (near->is_exact)
+    if (near->is_exact || near->passed < near->wanted)
         left = near->wanted;
     return left < BATCH ? left : BATCH;
 }
@@ -356,7 +363,7 @@ static size_t take_candidates(struct near *near)
 {
     size_t most = batch_size(near), count = 0;
 
-    while (count < most && near->next < near->search.count && !(near->is_exact && is_enough(near))) {
+    while (count < most && near->next < near->search.count && !is_next_worse(near)) {
         const struct vector_candidate *candidate = &near->search.found[near->next++];
 
         if (see(near, candidate->at))

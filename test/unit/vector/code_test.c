@@ -143,3 +143,33 @@ TEST(numbers_are_what_their_type_holds_of_them)
         CHECK(!held || (x[0] == 1 && x[1] == known[i].held && x[2] == 1));
     }
 }
+
+TEST(a_score_is_hardly_ever_above_what_is_likely)
+{
+    static double x[DIMENSIONS_MAX], y[DIMENSIONS_MAX];
+    static int8_t x_code[320], y_code[320];
+    struct vector_measure of_x, of_y;
+    size_t above = 0, asked = 0, nearer = 0;
+
+    for (int round = 0; round < 2000; round++) {
+        size_t count = 16 + (size_t)(fabs(draw()) * 200);
+        int32_t dot;
+
+        for (size_t i = 0; i < count; i++) {
+            x[i] = draw() * 3;
+            y[i] = round % 2 ? draw() : x[i] + draw() / 4;
+        }
+        CHECK(vector_encode(x, count, x_code, &of_x) && vector_encode(y, count, y_code, &of_y));
+        vector_form_best()->dots(x_code, y_code, vector_code_bytes(count), 1, &dot);
+        for (int f = VECTOR_COSINE; f <= VECTOR_EUCLIDEAN; f++) {
+            enum vector_function function = (enum vector_function)f;
+            float score = vector_score(function, &of_x, &of_y, dot);
+            float likely = vector_score_likely(function, &of_x, &of_y, count, score);
+
+            above += exact(function, x, y, count) > likely;
+            nearer += likely < vector_score_most(function, &of_x, &of_y, dot);
+            asked++;
+        }
+    }
+    CHECK(above * 1000 < asked && nearer == asked);
+}
