@@ -21,7 +21,7 @@
 struct vector_column;
 
 /* What a walk keeps on its way at least; recall is measured with it, and where it is too little for a graph, more is kept. */
-enum { VECTOR_LIST_MIN = 30 };
+enum { VECTOR_LIST_MIN = 40 };
 
 /* What a column is of. */
 struct vector_key {
