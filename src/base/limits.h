@@ -62,6 +62,7 @@ enum {
     QUANTIZED_BYTES_MAX = 512,
     SEARCH_LIST_MIN = 25,
     SEARCH_LIST_MAX = 500,
+    SEARCH_LIST_DEFAULT = 100, /* documentation */
     CONTAINER_RANGES_MAX =
         500, /* service: one for each 10,000 RU/s, up to 1,000,000 RU/s; the rest is for splits */
     RANGE_ANCESTORS_MAX =

@@ -39,6 +39,7 @@ struct work {
     uint64_t documents_written, documents_removed;      /* versions: a replace writes one and removes one */
     uint64_t document_bytes_written;                    /* of both */
     uint64_t entries_read, entries_written;             /* of the index and of unique keys */
+    uint64_t codes_read;                                /* of vectors */
     uint64_t queries, scripts;                          /* begun */
     uint64_t bytes_read, bytes_written;                 /* of the store, for whatever reason */
     uint64_t round_trips; /* calls that a remote store would answer with a message */

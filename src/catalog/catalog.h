@@ -122,6 +122,7 @@ struct container {
     struct container_shape *shape;
     struct meter *meter;
     struct vector_shelf *vectors; /* codes of its vectors, as far as they are in memory: vector/columns.h */
+    struct word_shelf *words;     /* which texts have which words, likewise: words/lists.h */
     uint64_t edition; /* rises with every new definition; splits and merges keep it, as they change no item */
 
     struct container_life *life; /* catalog/'s own: what changes while others use the container (entry.h) */

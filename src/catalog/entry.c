@@ -8,6 +8,7 @@
 #include "catalog/ranges.h"
 #include "keys/keys.h"
 #include "vector/columns.h"
+#include "words/lists.h"
 
 /* Only a holder of a reference takes another one. When the count is 0, the struct is gone. */
 static void add_count(atomic_uint *count)
@@ -46,6 +47,7 @@ static void container_free(struct container *container)
     shape_release(container->shape);
     meter_release(container->meter);
     vector_shelf_release(container->vectors);
+    word_shelf_release(container->words);
     arena_free(&container->memory);
     free(container);
 }
@@ -194,6 +196,7 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->edition = 1;
     container->meter = meter_new();
     container->vectors = vector_shelf_new();
+    container->words = word_shelf_new();
     container->life = arena_alloc(memory, sizeof(*container->life));
     *container->life = (struct container_life){ 0 };
     atomic_init(&container->life->references, 1);
@@ -250,6 +253,8 @@ void container_share(const struct container *old, struct container *new, bool sa
     new->meter = meter_take(old->meter);
     vector_shelf_release(new->vectors);
     new->vectors = vector_shelf_take(old->vectors);
+    word_shelf_release(new->words);
+    new->words = word_shelf_take(old->words);
     new->edition = same ? old->edition : old->edition + 1;
     if (same)
         container_note_indexed(new, atomic_load_explicit(&old->life->indexed, memory_order_relaxed));

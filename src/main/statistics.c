@@ -14,6 +14,7 @@ struct figures {
     struct bucket_usage ledger;
     struct otlp_stats spans;
     struct vector_columns_stats vectors;
+    struct word_lists_stats words;
     uint64_t databases, containers, writable;
 };
 
@@ -29,6 +30,7 @@ static void read_figures(const struct statistics *of, struct figures *figures)
     };
     ledger_usage(of->ledger, &figures->ledger);
     vector_columns_stats(&figures->vectors);
+    word_lists_stats(&figures->words);
     store_stats(of->store, &figures->store);
     http_stats(of->http, &figures->http);
     scripts_stats(of->scripts, &figures->scripts);
@@ -72,6 +74,9 @@ static const struct figure {
     { "vector_graph_vectors", GAUGE, AT(vectors.graph_vectors) },
     { "vector_bytes", GAUGE, AT(vectors.bytes) },
     { "vector_recall_percent", GAUGE, AT(vectors.recall_percent) },
+    { "word_lists", GAUGE, AT(words.lists) },
+    { "word_list_texts", GAUGE, AT(words.texts) },
+    { "word_list_bytes", GAUGE, AT(words.bytes) },
     { "store_writable", GAUGE, AT(writable) },
     { "connections_open", GAUGE, AT(http.connections_open) },
     { "connections_total", COUNTER, AT(http.connections_total) },

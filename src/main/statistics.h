@@ -11,6 +11,7 @@
 #include "script/script.h"
 #include "store/store.h"
 #include "vector/columns.h"
+#include "words/lists.h"
 
 /* Whom to ask. */
 struct statistics {

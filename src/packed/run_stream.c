@@ -350,12 +350,22 @@ out:
     return st;
 }
 
+/* Mostly the next record is another term's. */
+static bool is_last_of_term(const struct run_stream *s)
+{
+    return !is_at_edge(s) && !slice_equal(page_place(&s->here->page, s->record + 1), place_here(s));
+}
+
 static enum status leave_term(struct op *op, struct run_stream *s)
 {
     struct place_copy here;
 
     assert(has_page(s));
     s->is_filled = false;
+    if (!s->stream.bounds.reverse && is_last_of_term(s)) {
+        s->record++;
+        return ST_OK;
+    }
     copy_place(s, &here);
     return s->stream.bounds.reverse ? leave_reverse(op, s, here.place) : leave_forward(op, s, here.place);
 }

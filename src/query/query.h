@@ -21,7 +21,9 @@
 #include "json/json.h"
 #include "query/value.h"
 #include "store/view.h"
+#include "text/match.h"
 #include "vector/column.h"
+#include "words/list.h"
 
 struct query;
 struct query_source;
@@ -50,6 +52,20 @@ struct query_vectors {
     size_t doubtful_count;
 };
 
+/* Which texts of a path have which keywords (words/list.h), of all of the container's items. */
+struct query_words {
+    bool is_told;                  /* false: the texts themselves have to be looked at */
+    const struct word_list **list; /* of each keyword */
+    double *hits;                  /* of each: in how many texts it is */
+    double words;                  /* of all texts */
+    uint64_t *doubtful;            /* rising: items of which the lists do not say what the snapshot has */
+    struct query_text {
+        bool is_text; /* false: it is gone, or there is no string at the path */
+        struct text_hits hits;
+    } * text; /* of each doubtful one */
+    size_t doubtful_count;
+};
+
 /* What an index offers of a source's items, all of it as of one snapshot. */
 struct query_index {
     const struct view *view;
@@ -66,6 +82,11 @@ struct query_index {
     enum status (*vectors)(struct op *op, const struct query_index *index, const struct index_path *path,
                            const struct vector_key *key, struct query_vectors *vectors);
     void (*vectors_end)(struct query_vectors *vectors); /* welcome on what never was */
+
+    /* By words that stand in the texts as they are; none is fuzzy. Lists live as long as the source. */
+    enum status (*words)(struct op *op, const struct query_index *index, const struct index_path *path,
+                         const struct index_text *text, const struct text_search *search,
+                         struct query_words *words);
     struct slice
         left_out;       /* the term of items that have no other; data is NULL when every item has entries */
     uint64_t documents; /* of the container, expired ones too */

@@ -23,6 +23,7 @@ const struct price prices[] = {
     { "item that a query or a list looks at",       OF(documents_scanned),      0.0115,  false },
     { "KB of it, looked at",                        OF(document_bytes_scanned), 0.0086,  true  },
     { "index entry that a query looks at",          OF(entries_read),           0.0002,  false },
+    { "vector that a query compares by its code",   OF(codes_read),             0.0005,  false },
     { "run of a stored procedure or a trigger",     OF(scripts),                1.5,     false },
 };
 /* clang-format on */

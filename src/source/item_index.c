@@ -71,7 +71,17 @@ static const struct query_index index_of_items = { .has = index_has,
                                                    .has_spatial = index_has_spatial,
                                                    .has_text = index_has_text,
                                                    .vectors = item_vectors,
-                                                   .vectors_end = item_vectors_end };
+                                                   .vectors_end = item_vectors_end,
+                                                   .words = item_words };
+
+struct json item_value_at(struct json document, const struct index_path *path)
+{
+    struct json value = document;
+
+    for (size_t i = 0; i < path->count; i++)
+        value = json_kind(value) == JSON_OBJECT ? json_member(value, path->step[i].name) : json_undefined;
+    return value;
+}
 
 /* ---- what the scope says ---- */
 
@@ -170,7 +180,9 @@ enum status item_index_offer(struct op *op, const struct partition_scan *scan, s
     partition_scan_spans(scan, &spans);
     if (!container->index || spans == 0)
         return ST_OK;
-    *index = (struct item_index){ index_of_items, container, partition_scan_sees_own(scan) };
+    *index = (struct item_index){ .base = index_of_items,
+                                  .container = container,
+                                  .lacks_time = partition_scan_sees_own(scan) };
     base->view = partition_scan_view(scan);
     base->policy = container->index;
     TRY(container_index_is_whole(op, base->view, container, &whole));

@@ -9,7 +9,9 @@
 struct item_index {
     struct query_index base; /* first: the query knows no more of it */
     const struct container *container;
-    bool lacks_time; /* the scan has items that are not committed: their _ts is not known yet */
+    bool lacks_time;         /* the scan has items that are not committed: their _ts is not known yet */
+    struct word_list **held; /* that the query was given; they are done with when the source is closed */
+    size_t held_count, held_capacity;
 };
 
 /*
@@ -19,7 +21,14 @@ struct item_index {
 enum status item_index_offer(struct op *op, const struct partition_scan *scan, struct item_index *index,
                              const struct query_index **offered);
 
-/* For the table of what an index offers: vectors.c. */
+/* What a document has at a path of members. */
+struct json item_value_at(struct json document, const struct index_path *path);
+
+/* For the table of what an index offers: vectors.c, words.c. */
 enum status item_vectors(struct op *op, const struct query_index *index, const struct index_path *path,
                          const struct vector_key *key, struct query_vectors *vectors);
 void item_vectors_end(struct query_vectors *vectors);
+enum status item_words(struct op *op, const struct query_index *index, const struct index_path *path,
+                       const struct index_text *text, const struct text_search *search,
+                       struct query_words *words);
+void item_words_end(struct item_index *index);

@@ -150,8 +150,10 @@ struct query_source *item_source_rows(struct item_source *items)
 
 void item_source_close(struct item_source *items)
 {
-    if (items)
-        partition_scan_close(&items->scan);
+    if (!items)
+        return;
+    item_words_end(&items->index);
+    partition_scan_close(&items->scan);
 }
 
 /* ---- one item ---- */

@@ -1,7 +1,7 @@
 /*
  * src/text/score.h - how well a text fits, by BM25: rare keywords count for more, and so do hits in short texts.
  * The same numbers give the same score to the bit, whoever computes it: clients add up what ranges counted, and hand the
- * sums back.
+ * sums back. A score is the sum of what its keywords add, in their order.
  */
 #pragma once
 #include "text/match.h"
@@ -15,3 +15,8 @@ struct text_statistics {
 
 double text_score(const struct text_statistics *statistics, const struct text_hits *hits,
                   size_t keyword_count);
+
+/* What a score is made of: how much a keyword counts for, how much a text's length takes away, what a keyword adds. */
+double text_rarity(double documents, double hits);
+double text_damping(double documents, double words, uint32_t length);
+double text_added(double rarity, double frequency, double damping);

@@ -10,6 +10,78 @@ enum { CODE_MAX = 127 };
 /* What floats lose on the way from a product of codes to a score, of what is added up. */
 static const float rounding = 4e-6f;
 
+/* ---- types ---- */
+
+static bool is_whole(double x, double low, double high)
+{
+    return x >= low && x <= high && x == nearbyint(x);
+}
+
+/* Eleven binary digits; below 2^-14 those that are less than 2^-24 are then cut off, as the service does it. */
+static double half_of(float x)
+{
+    static const double least = 0x1p-24;
+    double step, half;
+    int exponent;
+
+    frexpf(x, &exponent);
+    step = ldexp(1, exponent - 11);
+    half = nearbyint(x / step) * step;
+    return trunc(half / least) * least;
+}
+
+static bool are_whole(const double *x, size_t count, double low, double high)
+{
+    bool whole = true;
+
+    for (size_t i = 0; i < count; i++)
+        whole &= is_whole(x[i], low, high);
+    return whole;
+}
+
+static bool hold_floats(double *x, size_t count)
+{
+    bool finite = true;
+
+    for (size_t i = 0; i < count; i++) {
+        x[i] = (float)x[i];
+        finite &= fabs(x[i]) <= FLT_MAX;
+    }
+    return finite;
+}
+
+/* Made of floats, as the service makes them. */
+static bool hold_halves(double *x, size_t count)
+{
+    static const double half_max = 65504;
+
+    if (!hold_floats(x, count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        x[i] = half_of((float)x[i]);
+        if (fabs(x[i]) > half_max)
+            return false;
+    }
+    return true;
+}
+
+bool vector_hold(enum vector_type type, double *x, size_t count)
+{
+    switch (type) {
+    case VECTOR_INT8:
+        return are_whole(x, count, INT8_MIN, INT8_MAX);
+    case VECTOR_UINT8:
+        return are_whole(x, count, 0, UINT8_MAX);
+    case VECTOR_FLOAT16:
+        return hold_halves(x, count);
+    case VECTOR_FLOAT32:
+        break;
+    }
+    return hold_floats(x, count);
+}
+
+/* ---- codes ---- */
+
 size_t vector_code_bytes(size_t dimensions)
 {
     return (dimensions + VECTOR_LANE_BYTES - 1) / VECTOR_LANE_BYTES * VECTOR_LANE_BYTES;
@@ -75,6 +147,19 @@ float vector_score_most(enum vector_function function, const struct vector_measu
     if (function == VECTOR_DOT_PRODUCT)
         return score + part * lengths;
     return score + 2 * part * lengths + rounding * (x->length * x->length + query->length * query->length);
+}
+
+/* So many times what the sum of independent errors is on average. */
+static const float likely = 5;
+
+float vector_score_likely(enum vector_function function, const struct vector_measure *x,
+                          const struct vector_measure *query, size_t dimensions, float score)
+{
+    float error = sqrtf((x->error * x->error + query->error * query->error) / (float)dimensions);
+
+    if (function != VECTOR_COSINE)
+        error *= x->length * query->length;
+    return score + (function == VECTOR_EUCLIDEAN ? 2 : 1) * likely * error;
 }
 
 double vector_score_of(enum vector_function function, double distance)

@@ -12,10 +12,16 @@
 
 enum vector_function { VECTOR_COSINE, VECTOR_DOT_PRODUCT, VECTOR_EUCLIDEAN };
 
+/* What a policy says that the numbers of its vectors are. */
+enum vector_type { VECTOR_FLOAT32, VECTOR_FLOAT16, VECTOR_INT8, VECTOR_UINT8 };
+
 struct vector_measure {
     float scale, length;
     float error; /* |x - scale * code| / |x|; 0 of a vector of zeros */
 };
+
+/* The numbers as the type holds them, rounded to the nearest; false when it holds none such of one. */
+bool vector_hold(enum vector_type type, double *x, size_t count);
 
 /* Bytes of a code, with the zeros that fill it up. */
 size_t vector_code_bytes(size_t dimensions);
@@ -30,6 +36,10 @@ float vector_score(enum vector_function function, const struct vector_measure *x
 /* The most that it can be. */
 float vector_score_most(enum vector_function function, const struct vector_measure *x,
                         const struct vector_measure *query, int32_t dot);
+
+/* The most that it is likely to be, by the score of the codes: errors of dimensions mostly cancel one another. */
+float vector_score_likely(enum vector_function function, const struct vector_measure *x,
+                          const struct vector_measure *query, size_t dimensions, float score);
 
 /* What VectorDistance has given, as a score. */
 double vector_score_of(enum vector_function function, double distance);

@@ -144,7 +144,7 @@ size_t column_find(const struct vector_column *column, uint64_t number)
 
 static size_t chunk_bytes(const struct vector_column *column)
 {
-    size_t edges = column->key.wants_graph ? EDGES_MAX * sizeof(uint32_t) * CHUNK_VECTORS : 0;
+    size_t edges = column->key.graph_from ? EDGES_MAX * sizeof(uint32_t) * CHUNK_VECTORS : 0;
 
     return sizeof(struct vector_chunk) + CHUNK_VECTORS * column->code_bytes + edges;
 }
@@ -162,7 +162,7 @@ static bool add_chunk(struct vector_column *column)
         claim_less(&column->claim, chunk_bytes(column));
         return false;
     }
-    if (column->key.wants_graph)
+    if (column->key.graph_from)
         chunk->edge = heap_allocate(EDGES_MAX * sizeof(*chunk->edge) * CHUNK_VECTORS);
     heap_list_reserve(&column->chunk, &column->chunk_capacity, column->count / CHUNK_VECTORS + 1,
                       sizeof(*column->chunk));

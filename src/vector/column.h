@@ -20,12 +20,17 @@
 
 struct vector_column;
 
+/* What a walk keeps on its way at least; recall is measured with it, and where it is too little for a graph, more is kept. */
+enum { VECTOR_LIST_MIN = 40 };
+
 /* What a column is of. */
 struct vector_key {
     struct slice path; /* any bytes that name it; a column keeps its own */
     uint32_t dimensions;
+    enum vector_type type;         /* as its items' numbers are held: whoever adds a vector has seen to it */
     enum vector_function function; /* by which its graph is made */
-    bool wants_graph;
+    uint32_t graph_from;           /* so many vectors have a graph, fewer are scanned; 0: it never has one */
+    uint32_t build_list;           /* how many candidates are kept on the way to a new vector's edges */
 };
 
 struct vector_column *vector_column_new(const struct vector_key *key, struct account *account);
@@ -111,6 +116,10 @@ void vector_column_scan(const struct vector_column *column, struct vector_search
  */
 bool vector_column_walk(const struct vector_column *column, struct vector_search *search, size_t list);
 size_t vector_column_mark_bytes(const struct vector_column *column);
+
+/* The most that a candidate by what it is about is likely to be. */
+float vector_column_likely(const struct vector_column *column, const struct vector_search *search,
+                           const struct vector_candidate *candidate);
 
 struct vector_column_stats {
     uint64_t vectors, bytes, graph; /* vectors that are in the graph */

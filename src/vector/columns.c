@@ -78,8 +78,8 @@ static struct vector_column *add_column(struct vector_shelf *shelf, const struct
 
 static bool is_same(const struct vector_key *a, const struct vector_key *b)
 {
-    return slice_equal(a->path, b->path) && a->dimensions == b->dimensions && a->function == b->function &&
-           a->wants_graph == b->wants_graph;
+    return slice_equal(a->path, b->path) && a->dimensions == b->dimensions && a->type == b->type &&
+           a->function == b->function && a->graph_from == b->graph_from && a->build_list == b->build_list;
 }
 
 static struct vector_column *find_column(const struct vector_shelf *shelf, const struct vector_key *key)

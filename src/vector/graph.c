@@ -11,16 +11,14 @@
 #include <string.h>
 
 #include "base/heap.h"
+#include "base/limits.h"
 #include "vector/column_private.h"
 
 enum {
-    GRAPH_FROM = 20000, /* fewer are scanned */
-    BUILD_LIST = 100,   /* how many are kept on the way to a new vector's neighbours */
-    BUILD_STEP = 64,    /* vectors between two looks whether somebody waits */
-    ENTRIES = 64,       /* a walk begins at the nearest of so many */
-    SAMPLES = 100,      /* queries by which recall is measured, and how many they ask for */
+    BUILD_STEP = 64, /* vectors between two looks whether somebody waits */
+    ENTRIES = 64,    /* a walk begins at the nearest of so many */
+    SAMPLES = 100,   /* queries by which recall is measured, and how many they ask for */
     SAMPLE_ROWS = 10,
-    SAMPLE_LIST = 50,
     RECALL_PERCENT_MIN = 98,
     LIST_FACTOR_MAX = 8,
 };
@@ -116,6 +114,7 @@ static size_t follow(struct walk *walk, uint32_t at, size_t built, uint32_t to[E
 
         if (next >= built || !mark(walk, next))
             continue;
+        __builtin_prefetch(measure_at(column, next));
         __builtin_prefetch(code_at(column, next));
         __builtin_prefetch(code_at(column, next) + VECTOR_LANE_BYTES);
         to[count++] = next;
@@ -151,7 +150,7 @@ static void go(struct walk *walk, size_t built)
 /* What the builder needs of memory. */
 struct builder {
     struct walk walk;
-    struct met pruned[BUILD_LIST + 2 * EDGES_MAX];
+    struct met pruned[EDGES_MAX + 1];
 };
 
 /* Edges are made by distances, also of a product, whose order no graph follows. */
@@ -251,9 +250,12 @@ static void insert(struct builder *builder, uint32_t at)
 
 static void build_some(struct vector_column *column, size_t from, size_t to)
 {
-    struct builder builder = { .walk = {
-                                   .column = column, .function = function_of(column), .list = BUILD_LIST } };
-    struct met met[BUILD_LIST];
+    struct builder builder = {
+        .walk = { .column = column, .function = function_of(column), .list = column->key.build_list }
+    };
+    struct met met[SEARCH_LIST_MAX];
+
+    assert(column->key.build_list && column->key.build_list <= SEARCH_LIST_MAX);
 
     builder.walk.met = met;
     builder.walk.marks = heap_allocate(vector_column_mark_bytes(column));
@@ -285,7 +287,7 @@ static size_t compare_sample(const struct vector_column *column, uint32_t at, ui
     walk.found = walked;
     walk.marks = marks;
     vector_column_scan(column, &scan);
-    if (!vector_column_walk(column, &walk, SAMPLE_LIST))
+    if (!vector_column_walk(column, &walk, VECTOR_LIST_MIN))
         return 0;
     for (size_t i = 0; i < scan.count; i++)
         for (size_t k = 0; k < walk.count; k++)
@@ -323,7 +325,7 @@ bool column_wants_building(const struct vector_column *column)
 {
     size_t placed = atomic_load(&column->placed), measured = atomic_load(&column->measured);
 
-    if (!column->key.wants_graph || placed < GRAPH_FROM || atomic_load(&column->is_lost))
+    if (!column->key.graph_from || placed < column->key.graph_from || atomic_load(&column->is_lost))
         return false;
     return atomic_load(&column->built) < placed || placed >= measured + measured / 10; /* much is new */
 }
@@ -364,8 +366,8 @@ static double share_of(const struct vector_column *column, const struct vector_s
 
 static bool walks(const struct vector_column *column, const struct vector_search *search, size_t built)
 {
-    return built >= GRAPH_FROM && built >= column->count / 2 && !atomic_load(&column->is_lost) &&
-           !search->by_most && search->function == column->key.function;
+    return column->key.graph_from && built >= column->key.graph_from && built >= column->count / 2 &&
+           !atomic_load(&column->is_lost) && !search->by_most && search->function == column->key.function;
 }
 
 bool vector_column_walk(const struct vector_column *column, struct vector_search *search, size_t list)

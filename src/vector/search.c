@@ -174,6 +174,13 @@ static void search_among(const struct vector_column *column, struct vector_searc
     search->among = among;
 }
 
+float vector_column_likely(const struct vector_column *column, const struct vector_search *search,
+                           const struct vector_candidate *candidate)
+{
+    return vector_score_likely(search->function, measure_at(column, candidate->at), &search->measure,
+                               column->key.dimensions, candidate->score);
+}
+
 void vector_column_scan(const struct vector_column *column, struct vector_search *search)
 {
     search->count = 0;

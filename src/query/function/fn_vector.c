@@ -1,7 +1,8 @@
 /*
  * src/query/function/fn_vector.c - VECTORDISTANCE(a, b [, bruteForce [, options]]).
  * Every vector is compared with every other: an index changes nothing but speed, so bruteForce and
- * the options that tune an index are checked (vector.c) and then ignored.
+ * the options that tune an index are checked (vector.c) and then ignored. Numbers are what the type holds of them; with
+ * those it is computed in doubles.
  */
 #include <math.h>
 
@@ -106,8 +107,9 @@ static double (*const functions[])(struct numbers, struct numbers) = {
     [VECTOR_EUCLIDEAN] = euclidean,
 };
 
-/* Empty when the array is, or holds anything but numbers. */
-static struct numbers read_numbers(struct eval *eval, struct arena *memory, struct json array)
+/* Empty when the array is, or holds anything but numbers of the type. */
+static struct numbers read_numbers(struct eval *eval, struct arena *memory, struct json array,
+                                   enum vector_type type)
 {
     size_t count = json_count(array), i = 0;
     double *at = arena_try_alloc(memory, padded(count) * sizeof(double));
@@ -121,6 +123,8 @@ static struct numbers read_numbers(struct eval *eval, struct arena *memory, stru
             return (struct numbers){ 0 };
         at[i++] = json_double(each.value);
     }
+    if (!vector_hold(type, at, count))
+        return (struct numbers){ 0 };
     for (; i < padded(count); i++)
         at[i] = 0;
     return (struct numbers){ at, count };
@@ -142,7 +146,8 @@ static struct memo *memo_of(struct eval *eval)
     return memo;
 }
 
-static struct numbers numbers_of(struct eval *eval, struct remembered *known, struct json array)
+static struct numbers numbers_of(struct eval *eval, struct remembered *known, struct json array,
+                                 enum vector_type type)
 {
     struct slice bytes = json_bytes(array);
     char *copy;
@@ -152,53 +157,61 @@ static struct numbers numbers_of(struct eval *eval, struct remembered *known, st
     if (known->differs || known->bytes.data) {
         known->bytes.data = NULL;
         known->differs = true;
-        return read_numbers(eval, &eval->op->arena, array);
+        return read_numbers(eval, &eval->op->arena, array, type);
     }
-    known->numbers = read_numbers(eval, eval->kept, array);
+    known->numbers = read_numbers(eval, eval->kept, array, type);
     copy = arena_try_alloc(eval->kept, bytes.size);
     if (copy)
         known->bytes = slice_make(memcpy(copy, bytes.data, bytes.size), bytes.size);
     return known->numbers;
 }
 
-/* Which function, by the options and then the policy; false when the options are none. */
-static bool function_of(const struct vector_policy *policy, const struct value *arg, int count,
-                        enum vector_function *function)
-{
-    struct json name;
+/* By the options and then the policy. A call's options are the same for all of its rows. */
+struct manner {
+    enum vector_function function;
+    enum vector_type type;
+};
 
-    *function = policy->function;
+/* False when the options are none. */
+static bool manner_of(const struct vector_policy *policy, const struct value *arg, int count,
+                      struct manner *manner)
+{
+    struct json function, type;
+
+    *manner = (struct manner){ policy->function, policy->type };
     if (count > 2 && !value_is_bool(arg[2]))
         return false;
     if (count <= 3)
         return true;
     if (arg[3].kind != JSON_OBJECT)
         return false;
-    name = json_get(arg[3].json, "distanceFunction");
-    if (json_kind(name) == JSON_UNDEFINED)
-        return true;
-    return json_kind(name) == JSON_STRING && vector_function_named(json_string(name), function);
+    function = json_get(arg[3].json, "distanceFunction");
+    type = json_get(arg[3].json, "dataType");
+    return (json_kind(function) == JSON_UNDEFINED ||
+            (json_kind(function) == JSON_STRING &&
+             vector_function_named(json_string(function), &manner->function))) &&
+           (json_kind(type) == JSON_UNDEFINED ||
+            (json_kind(type) == JSON_STRING && vector_type_named(json_string(type), &manner->type)));
 }
 
 static struct value measure(struct eval *eval, const struct value *arg, int count, bool nearest_is_greatest)
 {
     struct memo *memo = memo_of(eval);
-    enum vector_function function;
+    struct manner manner;
     struct numbers a, b;
     double distance;
 
     if (arg[0].kind != JSON_ARRAY || arg[1].kind != JSON_ARRAY ||
-        json_count(arg[0].json) != json_count(arg[1].json) ||
-        !function_of(&memo->policy, arg, count, &function))
+        json_count(arg[0].json) != json_count(arg[1].json) || !manner_of(&memo->policy, arg, count, &manner))
         return value_undefined;
     if (memo->policy.dimensions && json_count(arg[0].json) != memo->policy.dimensions)
         return value_undefined;
-    a = numbers_of(eval, &memo->argument[0], arg[0].json);
-    b = numbers_of(eval, &memo->argument[1], arg[1].json);
+    a = numbers_of(eval, &memo->argument[0], arg[0].json, manner.type);
+    b = numbers_of(eval, &memo->argument[1], arg[1].json, manner.type);
     if (a.count == 0 || b.count == 0)
         return value_undefined;
-    distance = functions[function](a, b);
-    if (nearest_is_greatest && function == VECTOR_EUCLIDEAN)
+    distance = functions[manner.function](a, b);
+    if (nearest_is_greatest && manner.function == VECTOR_EUCLIDEAN)
         distance = 0 - distance; /* and no distance is 0, not -0 */
     return isfinite(distance) ? value_double(distance) : value_undefined;
 }

@@ -52,7 +52,7 @@ bool vector_function_named(struct slice name, enum vector_function *function)
     return found >= 0;
 }
 
-static bool type_named(struct slice name, enum vector_type *type)
+bool vector_type_named(struct slice name, enum vector_type *type)
 {
     int found = find_name(name, types, sizeof(types) / sizeof(*types));
 
@@ -72,7 +72,7 @@ static struct vector_policy read_policy(struct json embedding)
     if (json_kind(function) == JSON_STRING)
         vector_function_named(json_string(function), &policy.function);
     if (json_kind(type) == JSON_STRING)
-        type_named(json_string(type), &policy.type);
+        vector_type_named(json_string(type), &policy.type);
     if (json_kind(dimensions) == JSON_NUMBER && json_double(dimensions) >= 1 &&
         json_double(dimensions) <= UINT32_MAX)
         policy.dimensions = (uint32_t)json_double(dimensions);
@@ -255,6 +255,16 @@ enum vector_function vector_function_of(const struct expr *call, const struct ve
     if (named.kind == JSON_STRING)
         vector_function_named(named.string, &function);
     return function;
+}
+
+enum vector_type vector_type_of(const struct expr *call, const struct vector_policy *policy)
+{
+    enum vector_type type = policy ? policy->type : VECTOR_FLOAT32;
+    struct value named = vector_option(call, options[1].name);
+
+    if (named.kind == JSON_STRING)
+        vector_type_named(named.string, &type);
+    return type;
 }
 
 bool vector_nearest_is_greatest(const struct expr *call, const struct vector_policy *policy)

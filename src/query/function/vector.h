@@ -7,8 +7,6 @@
 #include "query/value/tree.h"
 #include "vector/code.h"
 
-enum vector_type { VECTOR_FLOAT32, VECTOR_FLOAT16, VECTOR_INT8, VECTOR_UINT8 };
-
 /* One element of a container's vectorEmbeddingPolicy. The binder leaves it in the call's memo. */
 struct vector_policy {
     bool prepared; /* false: set by fn_vector.c alone, in a copy of its own */
@@ -32,11 +30,14 @@ struct value vector_option(const struct expr *call, const char *name);
 /* By the options, then the policy, which may be NULL. */
 enum vector_function vector_function_of(const struct expr *call, const struct vector_policy *policy);
 
+enum vector_type vector_type_of(const struct expr *call, const struct vector_policy *policy);
+
 /* The element of an indexing policy's vectorIndexes that is of this path; undefined when there is none. */
 struct json vector_index_of(const struct expr *path, struct json indexing);
 
 /* Which way ORDER BY goes, since it always gives the nearest first: a similarity falls, a distance rises. */
 bool vector_nearest_is_greatest(const struct expr *call, const struct vector_policy *policy);
 
-/* By its name in policies and options, in any case; false when it is no name. */
+/* By their names in policies and options, in any case; false when it is no name. */
 bool vector_function_named(struct slice name, enum vector_function *function);
+bool vector_type_named(struct slice name, enum vector_type *type);

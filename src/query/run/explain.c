@@ -1,6 +1,8 @@
 /* src/query/run/explain.c - plans and index metrics as JSON. */
 #include <ctype.h>
 
+#include "query/eval/builtin.h"
+#include "query/function/vector.h"
 #include "query/run/explain.h"
 
 enum { PATHS_MAX = 16, PLAN_TEXT_MAX = 2000 };
@@ -450,10 +452,67 @@ static void find_used(struct indexes *used, struct way *way, const struct select
         used->composite = composite_of(way->picks);
 }
 
+/* ---- texts and vectors ---- */
+
+/* What rows are ranked by. */
+struct scores {
+    struct indexes *used, *wanted;
+    struct way *way;
+    const struct select *select;
+    struct json indexing;
+};
+
+static bool has_index(const struct scores *scores, bool is_text, const struct expr *expr,
+                      const struct index_path *path)
+{
+    const struct query_index *index = scores->way->planner.index;
+
+    if (is_text)
+        return index->has_text && index->has_text(index, path);
+    return json_kind(vector_index_of(expr, scores->indexing)) != JSON_UNDEFINED;
+}
+
+static void add_scored_path(const struct scores *scores, bool is_text, const struct expr *expr)
+{
+    struct alias alias = alias_of(scores->select);
+    struct arena *arena = &scores->way->planner.op->arena;
+    struct kept_path *kept = arena_alloc(arena, sizeof(*kept));
+    struct item_path steps;
+
+    item_path_begin(&steps);
+    if (item_path_of(&alias, expr, &steps) && steps.count && item_path_keep(arena, &steps, kept))
+        add_path(has_index(scores, is_text, expr, &kept->steps) ? scores->used : scores->wanted, &kept->steps,
+                 NULL);
+}
+
+/* A text's path is a score's first argument, a vector's one of the first two. */
+static void add_score(const struct scores *scores, const struct expr *call)
+{
+    bool is_text = call->kind == EXPR_CALL && call->builtin->flags & SCORES;
+
+    if (is_text || (call->kind == EXPR_CALL && call->builtin->bind == vector_bind))
+        for (size_t i = 0; i < (is_text ? 1 : 2) && i < call->kid_count; i++)
+            add_scored_path(scores, is_text, call->kid[i]);
+}
+
+static void add_scores(const struct scores *scores)
+{
+    const struct expr *by = scores->select->order_count == 1 ? scores->select->order[0].expr : NULL;
+
+    if (!by || by->kind != EXPR_CALL)
+        return;
+    if (!(by->builtin->flags & FUSES))
+        add_score(scores, by);
+    for (size_t i = 0; by->builtin->flags & FUSES && i < by->kid_count; i++)
+        add_score(scores, by->kid[i]);
+}
+
 /* The four lists: their names differ between the two forms, and so does their order. */
-void explain_indexes(struct buf *out, struct way *way, const struct select *select, bool v2)
+void explain_indexes(struct buf *out, struct way *way, const struct select *select, struct json indexing,
+                     bool v2)
 {
     struct indexes used = { 0 }, wanted = { 0 };
+    struct scores scores = { &used, &wanted, way, select, indexing };
     struct better better = { 0 };
 
     if (way->access && select->source_count) {
@@ -464,6 +523,7 @@ void explain_indexes(struct buf *out, struct way *way, const struct select *sele
             find_better(&better, way->access, select);
         if (v2)
             arrange(&used, &better, select);
+        add_scores(&scores);
         add_scope(&used, way->planner.index);
     }
     buf_text(out, v2 ? "{\"UtilizedIndexes\":{\"SingleIndexes\":" : "{\"UtilizedSingleIndexes\":");

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "query/bind/fold.h"
 #include "query/eval/builtin.h"
 #include "query/plan/cost.h"
@@ -11,10 +12,10 @@
 
 enum {
     WANTED_MAX = 10000,
+    GRAPH_FROM = 20000, /* vectors; fewer are scanned */
     EXACT_BELOW = 1000, /* so few vectors are always searched exactly, as on the service */
     BATCH = 64,
     GATHERED_MIN = 16384,
-    LIST_MIN = 50,
     LIST_DEFAULT = 10, /* searchListSizeMultiplier: a tenth of the list */
     READ_MIN = 1000,
     READ_SHARE = 10, /* more than a tenth of the scope's items are not read one by one */
@@ -63,16 +64,24 @@ static bool find_sides(struct near *near, const struct select *select, const str
     return false;
 }
 
+static uint32_t build_list_of(struct json index)
+{
+    struct json size = json_get(index, "indexingSearchListSize");
+
+    return json_kind(size) == JSON_NUMBER ? (uint32_t)json_double(size) : SEARCH_LIST_DEFAULT;
+}
+
 static bool find_kind(struct near *near, struct json indexing)
 {
     static const char *const names[] = {
         [NEAR_FLAT] = "flat", [NEAR_QUANTIZED] = "quantizedFlat", [NEAR_GRAPH] = "diskANN"
     };
-    struct json type = json_get(vector_index_of(near->path, indexing), "type");
+    struct json index = vector_index_of(near->path, indexing), type = json_get(index, "type");
 
     for (size_t i = 0; json_kind(type) == JSON_STRING && i < sizeof(names) / sizeof(names[0]); i++)
         if (slice_is_nocase(json_string(type), names[i])) {
             near->kind = (enum near_kind)i;
+            near->build_list = near->kind == NEAR_GRAPH ? build_list_of(index) : 0;
             return true;
         }
     return false;
@@ -91,7 +100,7 @@ static void read_options(struct near *near)
     const struct expr *call = near->call;
     double lists = number_option(call, "searchListSizeMultiplier", LIST_DEFAULT) / LIST_DEFAULT;
     double less = 1 - number_option(call, "filterPriority", 0) / 2;
-    size_t list = 2 * near->wanted > LIST_MIN ? 2 * near->wanted : LIST_MIN;
+    size_t list = 2 * near->wanted > VECTOR_LIST_MIN ? 2 * near->wanted : VECTOR_LIST_MIN;
     struct value exact;
 
     near->enough =
@@ -115,6 +124,7 @@ bool near_find(struct near *near, const struct query *query, const struct select
         return false;
     near->call = call;
     near->function = vector_function_of(call, policy);
+    near->type = vector_type_of(call, policy);
     near->dimensions = policy->dimensions;
     near->wanted = (size_t)wanted;
     near->has_filter = select->where != NULL;
@@ -187,7 +197,8 @@ static bool encode_query(struct near *near)
         x[count++] = json_double(i.value);
     }
     near->search.code = code;
-    return x && code && vector_encode(x, near->dimensions, code, &near->search.measure);
+    return x && code && vector_hold(near->type, x, count) &&
+           vector_encode(x, near->dimensions, code, &near->search.measure);
 }
 
 static bool make_room(struct near *near)
@@ -240,8 +251,10 @@ static enum status search_more(struct near *near);
 enum status near_open(struct near *near, struct cursor *cursor, struct way *way)
 {
     struct vector_key key = { .dimensions = near->dimensions,
+                              .type = near->type,
                               .function = near->function,
-                              .wants_graph = near->kind == NEAR_GRAPH };
+                              .graph_from = near->kind == NEAR_GRAPH ? GRAPH_FROM : 0,
+                              .build_list = near->build_list };
     enum status st = ST_OK;
 
     near->cursor = cursor;
@@ -282,19 +295,22 @@ static enum status search_more(struct near *near)
     struct vector_search *search = &near->search;
     size_t before = search->wanted, first = (near->has_filter ? 4 : 1) * near->enough + BATCH;
     size_t places = vector_column_count(near->vectors.column), list;
+    struct op *op = near->cursor->eval.op;
+    uint64_t codes = search->codes;
 
     search->wanted = before ? 4 * before : first;
     if (search->wanted > places)
         search->wanted = places ? places : 1;
     search->found = arena_try_alloc(&near->cursor->kept, search->wanted * sizeof(*search->found));
     if (!search->found)
-        return op_fail_as(near->cursor->eval.op, ST_QUERY_MEMORY);
+        return op_fail_as(op, ST_QUERY_MEMORY);
     near->next = 0;
     list = near->list > search->wanted || !before ? near->list : search->wanted;
     near->walked = near->kind == NEAR_GRAPH && vector_column_walk(near->vectors.column, search, list);
     if (!near->walked)
         vector_column_scan(near->vectors.column, search);
-    return op_check(near->cursor->eval.op);
+    op->work.codes_read += search->codes - codes;
+    return op_check(op);
 }
 
 /* There are no more candidates than these. */
@@ -308,13 +324,21 @@ static bool is_full(const struct near *near)
     return near->best_count == near->wanted;
 }
 
-/* Whether nothing that is left is needed: no candidate can be better than the worst of the wanted, or enough passed. */
+/* Whether the next candidate, and so those behind it, cannot be among the wanted; or, by estimate, is not likely to. */
+static bool is_next_worse(const struct near *near)
+{
+    const struct vector_candidate *next = &near->search.found[near->next];
+
+    if (!is_full(near) || near->next >= near->search.count)
+        return false;
+    return (near->is_exact ? next->score : vector_column_likely(near->vectors.column, &near->search, next)) <
+           near->best[0];
+}
+
+/* Whether nothing that is left is needed. */
 static bool is_enough(const struct near *near)
 {
-    if (!near->is_exact)
-        return near->passed >= near->enough;
-    return is_full(near) && near->next < near->search.count &&
-           near->search.found[near->next].score < near->best[0];
+    return is_next_worse(near) || (!near->is_exact && near->passed >= near->enough);
 }
 
 static bool see(struct near *near, uint32_t at)
@@ -330,7 +354,7 @@ static size_t batch_size(const struct near *near)
 {
     size_t left = near->enough > near->passed ? near->enough - near->passed : 1;
 
-    if (near->is_exact)
+    if (near->is_exact || near->passed < near->wanted)
         left = near->wanted;
     return left < BATCH ? left : BATCH;
 }
@@ -339,7 +363,7 @@ static size_t take_candidates(struct near *near)
 {
     size_t most = batch_size(near), count = 0;
 
-    while (count < most && near->next < near->search.count && !(near->is_exact && is_enough(near))) {
+    while (count < most && near->next < near->search.count && !is_next_worse(near)) {
         const struct vector_candidate *candidate = &near->search.found[near->next++];
 
         if (see(near, candidate->at))

@@ -25,7 +25,8 @@ struct near {
     struct item_path found_path;
     enum near_kind kind;
     enum vector_function function;
-    uint32_t dimensions;
+    enum vector_type type;
+    uint32_t dimensions, build_list;
     bool is_exact;   /* nothing is left out that could be among the wanted */
     bool has_filter; /* items may not pass */
     size_t wanted;   /* rows */

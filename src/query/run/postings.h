@@ -1,11 +1,14 @@
 /*
  * src/query/run/postings.h - scores of texts from an index, without the texts.
- *     postings_serve(select, ranking, index)            whether the index has all that the ranking asks of texts
- *     postings_load(op, memory, ranking, index)         statistics, and the score of every text that has a hit
+ *     postings_serve(op, select, ranking, index)     whether the index has all that the ranking asks of texts
+ *     postings_load(op, memory, ranking, index)      statistics, and the lists that scores are made of
+ *     postings_score(part, number)                   of any item
+ *     postings_best(op, memory, part, ...)           the best of all, without scoring the others (words/best.h)
  * Scores are those of the texts themselves, to the bit.
  */
 #pragma once
 #include "query/run/ranking.h"
+#include "words/best.h"
 
 bool postings_serve(struct op *op, const struct select *select, const struct ranking *ranking,
                     const struct query_index *index);
@@ -14,5 +17,10 @@ bool postings_serve(struct op *op, const struct select *select, const struct ran
 enum status postings_load(struct op *op, struct arena *memory, struct ranking *ranking,
                           const struct query_index *index, bool *served);
 
-/* The text's score, if it has a hit. */
-const struct scored_text *postings_find(const struct ranking_part *part, uint64_t number);
+/* 0: the text has no hit, or there is none. */
+double postings_score(const struct ranking_part *part, uint64_t number);
+
+/* The best texts that have a hit and lie where the scope's items lie, at most `wanted`, the best first. */
+enum status postings_best(struct op *op, struct arena *memory, const struct ranking_part *part,
+                          const struct query_index *index, bool by_creation, size_t wanted,
+                          struct words_best *best);

@@ -128,10 +128,10 @@ static double score_of(const struct ranking_part *part, struct eval *eval)
 /* From the index; the item is asked only whether it has a text. */
 static double known_score(const struct ranking_part *part, struct eval *eval, uint64_t number)
 {
-    const struct scored_text *found = postings_find(part, number);
+    double score = postings_score(part, number);
 
-    if (found)
-        return found->score;
+    if (score > 0)
+        return score;
     return eval_expr(eval, part->call->kid[0]).kind == JSON_STRING ? 0 : -INFINITY;
 }
 

@@ -11,12 +11,7 @@
 #pragma once
 #include "query/run/cursor.h"
 #include "text/score.h"
-
-/* A text that has a hit, by its item's number. */
-struct scored_text {
-    uint64_t number;
-    double score;
-};
+#include "words/best.h"
 
 /* One score of the clause. */
 struct ranking_part {
@@ -26,17 +21,16 @@ struct ranking_part {
     double weight;        /* without its sign */
     struct text_search search;
     struct text_statistics statistics;
-    double *hits; /* the statistics' own */
-    struct scored_text
-        *scored; /* of all items, in the order of their numbers, where an index told: postings.h */
-    size_t scored_count;
+    double *hits;             /* the statistics' own */
+    struct query_words words; /* where an index told: postings.h */
+    struct words_asked asked;
 };
 
 struct ranking {
     struct ranking_part *part;
     size_t count;
     bool is_counted;
-    bool is_indexed;       /* texts are scored already */
+    bool is_indexed;       /* an index tells the scores of texts */
     uint64_t entries_read; /* for that */
 };
 

@@ -228,8 +228,9 @@ static double hit_count(const struct ranking *ranking)
 {
     double count = 0;
 
-    for (size_t i = 0; i < ranking->count; i++)
-        count += (double)ranking->part[i].scored_count;
+    for (size_t i = 0; i < ranking->count && ranking->is_indexed; i++)
+        for (size_t k = 0; k < ranking->part[i].search.keyword_count; k++)
+            count += ranking->part[i].hits[k];
     return count;
 }
 
@@ -389,7 +390,8 @@ static void explain(struct run *run)
         buf_init(&out, &page->memory);
     }
     if (wanted & (EXPLAIN_INDEXES | EXPLAIN_INDEXES_V2)) {
-        explain_indexes(&out, &run->way, run->cursor.select, wanted & EXPLAIN_INDEXES_V2);
+        explain_indexes(&out, &run->way, run->cursor.select, run->query->options.indexing,
+                        wanted & EXPLAIN_INDEXES_V2);
         page->indexes = buf_as_slice(&out);
     }
 }

@@ -12,8 +12,11 @@
 #include "query/run/postings.h"
 #include "query/run/run_private.h"
 
-/* More are not worth being picked one by one. */
-enum { PICKED_MAX = 10000 };
+enum {
+    PICKED_MAX = 10000, /* more are not worth being picked one by one */
+    FILTERED_ROWS = 16, /* so many more texts are found at first than are wanted, */
+    MORE = 4,           /* and then so many times as many */
+};
 
 struct best {
     struct ranked_row **row;
@@ -119,65 +122,6 @@ static bool take_row(struct eval *eval, void *context)
 
 /* ---- the best by an index ---- */
 
-/* Texts with a hit, the best on top. */
-struct heap {
-    const struct fill *fill;
-    const struct scored_text **text;
-    size_t count;
-};
-
-static bool is_better(const struct heap *heap, const struct scored_text *a, const struct scored_text *b)
-{
-    if (a->score != b->score)
-        return a->score > b->score;
-    return fill_tie(heap->fill, a->number) < fill_tie(heap->fill, b->number);
-}
-
-static void sink(struct heap *heap, size_t at)
-{
-    const struct scored_text *text = heap->text[at];
-
-    for (size_t kid; (kid = 2 * at + 1) < heap->count; at = kid) {
-        kid += kid + 1 < heap->count && is_better(heap, heap->text[kid + 1], heap->text[kid]);
-        if (!is_better(heap, heap->text[kid], text))
-            break;
-        heap->text[at] = heap->text[kid];
-    }
-    heap->text[at] = text;
-}
-
-static const struct scored_text *take_top(struct heap *heap)
-{
-    const struct scored_text *top = heap->text[0];
-
-    heap->text[0] = heap->text[--heap->count];
-    if (heap->count)
-        sink(heap, 0);
-    return top;
-}
-
-/* Of the numbers that may lie in the scope. */
-static enum status make_heap(struct ranked *ranked, const struct ranking_part *part,
-                             const struct query_index *index, struct heap *heap)
-{
-    size_t span = 0;
-    enum status st;
-
-    TRY(fill_alloc(ranked->fill, (part->scored_count + 1) * sizeof(*heap->text), &heap->text));
-    for (size_t i = 0; i < part->scored_count; i++) {
-        uint64_t number = part->scored[i].number;
-
-        while (span < index->span_count && number >= index->span[span].to)
-            span++;
-        if (span < index->span_count && number >= index->span[span].from)
-            heap->text[heap->count++] = &part->scored[i];
-    }
-    for (size_t i = heap->count / 2; i > 0; i--)
-        sink(heap, i - 1);
-out:
-    return st;
-}
-
 /* What a walk adds to: rows by one part. */
 struct taking {
     struct ranked *ranked;
@@ -210,20 +154,36 @@ static int by_u64(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* So many more of the best, those that were picked before among them. */
+static enum status find_more(struct taking *taking, const struct query_index *index, struct words_best *best)
+{
+    struct fill *fill = taking->ranked->fill;
+    size_t wanted = best->wanted ? MORE * best->wanted : taking->wanted + FILTERED_ROWS;
+
+    return postings_best(fill->cursor->eval.op, &fill->cursor->kept, taking->best->part, index,
+                         fill->by_creation, wanted, best);
+}
+
 /* The best texts, as many as are still wanted at a time, until so many have passed the filter. */
-static enum status pick_best(struct taking *taking, struct heap *heap)
+static enum status pick_best(struct taking *taking, const struct query_index *index)
 {
     struct cursor *cursor = taking->ranked->fill->cursor;
+    struct words_best best = { 0 };
     uint64_t *number;
+    size_t next = 0;
     bool ended;
     enum status st;
 
     TRY(fill_alloc(taking->ranked->fill, (taking->wanted + 1) * sizeof(*number), &number));
-    while (heap->count && taking->best->count < taking->wanted) {
+    while (taking->best->count < taking->wanted) {
         size_t count = 0;
 
-        while (heap->count && count < taking->wanted - taking->best->count)
-            number[count++] = take_top(heap)->number;
+        if (next == best.count && best.count == best.wanted)
+            TRY(find_more(taking, index, &best));
+        while (next < best.count && count < taking->wanted - taking->best->count)
+            number[count++] = best.found[next++].number;
+        if (count == 0)
+            break;
         qsort(number, count, sizeof(*number), by_u64);
         TRY(cursor_pick(cursor, number, count));
         TRY(cursor_walk(cursor, 0, take_picked, taking, &ended));
@@ -240,7 +200,7 @@ static bool take_rest(struct eval *eval, void *context)
     struct cursor *cursor = taking->ranked->fill->cursor;
     size_t *seen;
 
-    if (postings_find(part, cursor->item.number))
+    if (postings_score(part, cursor->item.number) > 0)
         return true;
     seen = eval_expr(eval, part->call->kid[0]).kind == JSON_STRING ? &taking->zeros : &taking->nones;
     if (taking->ranked->fill->by_creation)
@@ -256,13 +216,11 @@ static enum status take_best(struct ranked *ranked, struct best *best, struct qu
 {
     struct taking taking = { .ranked = ranked, .best = best, .wanted = wanted };
     struct cursor *cursor = ranked->fill->cursor;
-    struct heap heap = { .fill = ranked->fill };
     bool ended;
     enum status st;
 
-    TRY(make_heap(ranked, best->part, items->index, &heap));
     cursor->source = items;
-    TRY(pick_best(&taking, &heap));
+    TRY(pick_best(&taking, items->index));
     cursor->source = passing;
     if (best->count >= wanted)
         goto out;

@@ -91,3 +91,85 @@ TEST(what_floats_cannot_hold_has_no_code)
     CHECK(measure.length == 0);
     CHECK(vector_score(VECTOR_COSINE, &measure, &measure, 0) == 0);
 }
+
+/* Asked of the service's query compiler. */
+TEST(numbers_are_what_their_type_holds_of_them)
+{
+    static const struct {
+        enum vector_type type;
+        double given, held; /* NAN: it holds none such */
+    } known[] = {
+        { VECTOR_FLOAT32, 0.1, 0.10000000149011612 },
+        { VECTOR_FLOAT32, 1e-10, 1.000000013351432e-10 },
+        { VECTOR_FLOAT32, 1e-46, 0 },
+        { VECTOR_FLOAT32, 3.4028235677973362e38, 3.4028234663852886e38 },
+        { VECTOR_FLOAT32, 3.5e38, NAN },
+        { VECTOR_FLOAT32, -1e300, NAN },
+        { VECTOR_FLOAT16, 0.1, 0.0999755859375 },
+        { VECTOR_FLOAT16, -0.1, -0.0999755859375 },
+        { VECTOR_FLOAT16, 1.001, 1.0009765625 },
+        { VECTOR_FLOAT16, 1.00048828125, 1 },
+        { VECTOR_FLOAT16, 1.00048828125091, 1 }, /* by way of a float */
+        { VECTOR_FLOAT16, 0.00001, 9.9539756774902344e-06 },
+        { VECTOR_FLOAT16, 167.9 * 0x1p-24, 167 * 0x1p-24 }, /* below 2^-14 it is cut off, */
+        { VECTOR_FLOAT16, 1023.6 * 0x1p-24, 1023 * 0x1p-24 },
+        { VECTOR_FLOAT16, 1023.9 * 0x1p-24, 1024 * 0x1p-24 }, /* behind eleven binary digits */
+        { VECTOR_FLOAT16, 1024.6 * 0x1p-24, 1025 * 0x1p-24 },
+        { VECTOR_FLOAT16, 1.00146484375, 1.001953125 },
+        { VECTOR_FLOAT16, 1e-10, 0 },
+        { VECTOR_FLOAT16, 65519, 65504 },
+        { VECTOR_FLOAT16, 65519.9999, NAN },
+        { VECTOR_FLOAT16, -65520, NAN },
+        { VECTOR_FLOAT16, 1e300, NAN },
+        { VECTOR_INT8, -128, -128 },
+        { VECTOR_INT8, 127, 127 },
+        { VECTOR_INT8, 128, NAN },
+        { VECTOR_INT8, -129, NAN },
+        { VECTOR_INT8, 1.5, NAN },
+        { VECTOR_UINT8, 0, 0 },
+        { VECTOR_UINT8, 255, 255 },
+        { VECTOR_UINT8, 256, NAN },
+        { VECTOR_UINT8, -1, NAN },
+        { VECTOR_UINT8, 0.5, NAN },
+        { VECTOR_INT8, NAN, NAN },
+        { VECTOR_FLOAT16, INFINITY, NAN },
+    };
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        double x[] = { 1, known[i].given, 1 };
+        bool held = vector_hold(known[i].type, x, 3);
+
+        CHECK(held == !isnan(known[i].held));
+        CHECK(!held || (x[0] == 1 && x[1] == known[i].held && x[2] == 1));
+    }
+}
+
+TEST(a_score_is_hardly_ever_above_what_is_likely)
+{
+    static double x[DIMENSIONS_MAX], y[DIMENSIONS_MAX];
+    static int8_t x_code[320], y_code[320];
+    struct vector_measure of_x, of_y;
+    size_t above = 0, asked = 0, nearer = 0;
+
+    for (int round = 0; round < 2000; round++) {
+        size_t count = 16 + (size_t)(fabs(draw()) * 200);
+        int32_t dot;
+
+        for (size_t i = 0; i < count; i++) {
+            x[i] = draw() * 3;
+            y[i] = round % 2 ? draw() : x[i] + draw() / 4;
+        }
+        CHECK(vector_encode(x, count, x_code, &of_x) && vector_encode(y, count, y_code, &of_y));
+        vector_form_best()->dots(x_code, y_code, vector_code_bytes(count), 1, &dot);
+        for (int f = VECTOR_COSINE; f <= VECTOR_EUCLIDEAN; f++) {
+            enum vector_function function = (enum vector_function)f;
+            float score = vector_score(function, &of_x, &of_y, dot);
+            float likely = vector_score_likely(function, &of_x, &of_y, count, score);
+
+            above += exact(function, x, y, count) > likely;
+            nearer += likely < vector_score_most(function, &of_x, &of_y, dot);
+            asked++;
+        }
+    }
+    CHECK(above * 1000 < asked && nearer == asked);
+}

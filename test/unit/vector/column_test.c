@@ -31,7 +31,11 @@ static void draw_vector(double *x)
 
 static struct vector_column *column_of(enum vector_function function, bool wants_graph)
 {
-    struct vector_key key = { slice_of("/v"), DIMENSIONS, function, wants_graph };
+    struct vector_key key = { .path = slice_of("/v"),
+                              .dimensions = DIMENSIONS,
+                              .function = function,
+                              .graph_from = wants_graph ? 20000 : 0,
+                              .build_list = 100 };
 
     return vector_column_new(&key, NULL);
 }
@@ -216,7 +220,7 @@ TEST(a_graph_finds_what_a_scan_finds)
 TEST(a_column_that_is_used_stays)
 {
     struct vector_shelf *shelf = vector_shelf_new(), *same = vector_shelf_take(shelf);
-    struct vector_key key = { slice_of("/v"), DIMENSIONS, VECTOR_COSINE, false }, other = key;
+    struct vector_key key = { .path = slice_of("/v"), .dimensions = DIMENSIONS }, other = key;
     struct vector_column *column, *again;
     struct account account;
 
