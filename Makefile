@@ -9,7 +9,7 @@ T      ?=
 PREFIX ?= /usr/local
 GROUPS := build test check bench arm64 packages
 
-.PHONY: all run install test check bench soak fuzz test-sdks test-arm64 deb image tarball tarball-arm64 test-packages format clean build asan tsan $(GROUPS:%=deps-%)
+.PHONY: all run install test check bench soak fuzz test-sdks test-arm64 deb image tarball tarball-arm64 test-packages run-cluster format clean build asan tsan $(GROUPS:%=deps-%)
 
 all: build
 
@@ -28,6 +28,10 @@ tsan: deps-test
 
 run: build
 	@$(BUILD)/orrery serve --data data
+
+# Three servers over one PostgreSQL with a standby, in a scratch directory.
+run-cluster: deps-test build
+	@tools/cluster
 
 # The server, the client library, its header and its manual page: make install PREFIX=/usr DESTDIR=/tmp/package
 install: build

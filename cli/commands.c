@@ -2,6 +2,7 @@
  * cli/commands.c - the commands of a shell. To add one: write command_it(), add its row and its line in docs/shell.md.
  * Each tells its own failure. item_command.c has those that are about one item.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -233,6 +234,16 @@ static bool command_mkdb(struct shell *shell, const char *rest)
     return !orrery_failed(status);
 }
 
+/* A number and nothing else. */
+static bool read_throughput(const char *word, int *throughput)
+{
+    char *end;
+    long number = strtol(word, &end, 10);
+
+    *throughput = number > 0 && number < INT_MAX ? (int)number : 0;
+    return *throughput && !*end;
+}
+
 /* mkcoll LINK /pk [/second [/third]] [RU] */
 static bool command_mkcoll(struct shell *shell, const char *rest)
 {
@@ -242,6 +253,7 @@ static bool command_mkcoll(struct shell *shell, const char *rest)
     struct text link = { 0 }, database = { 0 };
     orrery_status status = ORRERY_EINVAL;
     size_t count = 0, paths = 0;
+    bool good = true;
 
     while (count < 5 && (word[count] = statement_word(&rest)))
         count++;
@@ -250,8 +262,8 @@ static bool command_mkcoll(struct shell *shell, const char *rest)
         if (word[i][0] == '/' && paths < 3)
             container.partition_key[paths++] = word[i];
         else
-            options.throughput = (int)strtol(word[i], NULL, 10);
-    if (!link_is_container(text_of(&link)) || paths == 0) {
+            good = good && i + 1 == count && read_throughput(word[i], &options.throughput);
+    if (!link_is_container(text_of(&link)) || paths == 0 || !good) {
         usage("mkcoll dbs/x/colls/y /pk [/second [/third]] [RU]");
     } else {
         link_head(text_of(&link), 2, &database);

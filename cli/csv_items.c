@@ -30,6 +30,7 @@ struct csv_items {
     struct column *column;
     size_t column_count;
     bool has_head, types_known;
+    bool head_is_new; /* the row that is being taken is the head */
     struct held *held;
     size_t held_count, held_bytes, next_held;
     struct text json;
@@ -128,6 +129,17 @@ static void read_column(struct column *column, const char *text, size_t size)
     text_json(&column->name, text, column->type ? (size_t)(colon - text) : size);
 }
 
+/* The name of a column that comes twice; NULL: there is none. */
+static const char *find_twice(const struct csv_items *csv)
+{
+    for (size_t i = 0; i < csv->column_count; i++)
+        for (size_t j = 0; j < i && csv->column[i].type != TYPE_IGNORE; j++)
+            if (csv->column[j].type != TYPE_IGNORE &&
+                strcmp(text_of(&csv->column[i].name), text_of(&csv->column[j].name)) == 0)
+                return text_of(&csv->column[i].name);
+    return NULL;
+}
+
 static void read_head(struct csv_items *csv)
 {
     csv->column = must_alloc(csv->csv.cell_count * sizeof(*csv->column));
@@ -168,9 +180,11 @@ static enum column_type guess_cell(const struct held *held, size_t at)
     return is_number(text, cell->size) ? TYPE_NUMBER : TYPE_STRING;
 }
 
+/* An id is a text, whatever it looks like. */
 static void guess_column(struct csv_items *csv, size_t at)
 {
-    enum column_type type = TYPE_UNKNOWN;
+    bool is_id = strcmp(text_of(&csv->column[at].name), "\"id\"") == 0;
+    enum column_type type = is_id ? TYPE_STRING : TYPE_UNKNOWN;
 
     for (size_t i = 0; i < csv->held_count; i++) {
         const struct held *held = &csv->held[i];
@@ -276,19 +290,35 @@ static bool held_is_full(const struct csv_items *csv)
     return csv->held_count == CSV_ROWS_HELD || csv->held_bytes >= CSV_BYTES_HELD;
 }
 
+/* False: it was told what is wrong with it. */
+static bool take_head(struct csv_items *csv, bool is_broken)
+{
+    const char *twice;
+
+    if (is_broken) {
+        tell("%s: its first line is no head of CSV", csv->file_name);
+        return false;
+    }
+    read_head(csv);
+    csv->head_is_new = true;
+    twice = find_twice(csv);
+    if (twice)
+        tell("%s: two columns are named %s", csv->file_name, twice);
+    return !twice;
+}
+
 /* One row. False: it gave no item. */
 static bool take_row(struct csv_items *csv, bool is_broken, struct item *item, enum item_result *result)
 {
     struct held row = just_read(csv, is_broken);
     bool gives = csv->has_head && csv->types_known;
 
-    if (!csv->has_head && is_broken) {
-        tell("%s: its first line is no head of CSV", csv->file_name);
+    if (!csv->has_head && !take_head(csv, is_broken)) {
         *result = ITEM_FAILED;
         return true;
     }
-    if (!csv->has_head)
-        read_head(csv);
+    if (csv->head_is_new)
+        csv->head_is_new = false;
     else if (!csv->types_known)
         hold(csv, is_broken);
     else

@@ -17,6 +17,8 @@ struct exporter {
     struct stream *out;
     struct progress progress;
     struct text line;
+    struct text held; /* rows of a query that may be of several moments */
+    uint64_t held_rows;
     bool wrapped; /* in a whole database, an item stands in {"item":...} */
 };
 
@@ -49,61 +51,116 @@ static bool export_container(struct exporter *exporter, const char *link, uint64
 
 /* ---- a query */
 
-static uint64_t session_lsn(const orrery_query *query)
-{
-    const orrery_response *page = orrery_query_response(query);
-    const char *token = page ? orrery_response_session(page) : NULL;
-    const char *at = token ? strrchr(token, '#') : NULL;
+/* So many bytes of rows are held back. A longer answer is read as of its moment from the start. */
+enum { HELD_BYTES_MAX = 4 * 1024 * 1024 };
 
-    return at ? strtoull(at + 1, NULL, 10) : 0;
+static void add_row(const struct exporter *exporter, struct text *line, const char *row, size_t size)
+{
+    if (row[0] == '{' && !exporter->options->system)
+        members_without_system(line, row, size);
+    else
+        text_add(line, row, size);
+    text_byte(line, '\n');
 }
 
-/* A query's pages are each of their own moment. If nothing was written in between, that was one moment. */
-static void tell_moments(const struct exporter *exporter, uint64_t first, uint64_t last)
+static bool write_row(struct exporter *exporter, const char *row, size_t size)
 {
-    if (exporter->options->live || exporter->options->quiet)
-        return;
-    if (first == last)
-        tell("the rows are as of LSN %llu", (unsigned long long)last);
-    else
-        tell("items were written meanwhile: the rows are of several moments, LSN %llu to %llu",
-             (unsigned long long)first, (unsigned long long)last);
+    text_empty(&exporter->line);
+    add_row(exporter, &exporter->line, row, size);
+    exporter->progress.items++;
+    exporter->progress.bytes += exporter->line.size;
+    progress_look(&exporter->progress);
+    return stream_write(exporter->out, text_of(&exporter->line), exporter->line.size);
+}
+
+static bool hold_row(struct exporter *exporter, const char *row, size_t size)
+{
+    add_row(exporter, &exporter->held, row, size);
+    exporter->held_rows++;
+    return exporter->held.size <= HELD_BYTES_MAX;
+}
+
+/*
+ * Each row of the query. With a moment, the server must know what that is. A failure was told; ORRERY_ECALLBACK: `take` ended it.
+ */
+static orrery_status each_row(struct exporter *exporter, const char *link, const char *moment,
+                              bool (*take)(struct exporter *exporter, const char *row, size_t size))
+{
+    const char *const headers[] = { moment, NULL };
+    orrery_options options = {
+        .size = sizeof(options), .no_wait = 1, .page_items = 1000, .headers = headers
+    };
+    orrery_query *query = NULL;
+    orrery_status status = orrery_query_open(exporter->cli.client, link, exporter->options->query, NULL, 0,
+                                             NULL, &options, &query);
+    const char *row;
+    size_t size;
+
+    while (!orrery_failed(status) && (status = cursor_step(exporter->cli.client, query)) == ORRERY_ROW) {
+        const orrery_response *page = orrery_query_response(query);
+
+        if (moment && !(page && orrery_response_header(page, "x-orrery-as-of"))) {
+            tell("this server does not say what rows were at one moment; --live exports them as they are");
+            status = ORRERY_ECALLBACK;
+        } else {
+            row = orrery_query_row(query, &size);
+            status = take(exporter, row, size) ? ORRERY_OK : ORRERY_ECALLBACK;
+        }
+    }
+    if (orrery_failed(status) && status != ORRERY_ECALLBACK && status != ORRERY_ECANCELED)
+        cli_tell(&exporter->cli, status, exporter->options->query);
+    exporter->progress.charge += query ? orrery_query_charge(query) : 0;
+    orrery_query_close(query);
+    return status;
+}
+
+/* Whether the rows are of the LSN: nothing was written while they were read, by an index if there is one for them. */
+static bool hold_rows(struct exporter *exporter, const char *link, uint64_t lsn, orrery_status *status)
+{
+    uint64_t after = 0;
+
+    *status = each_row(exporter, link, NULL, hold_row);
+    return *status == ORRERY_DONE && snapshot_lsn(&exporter->cli, link, &after) && after == lsn;
+}
+
+static bool write_held(struct exporter *exporter)
+{
+    exporter->progress.items += exporter->held_rows;
+    exporter->progress.bytes += exporter->held.size;
+    return stream_write(exporter->out, text_of(&exporter->held), exporter->held.size);
+}
+
+/* The rows that the query had at the LSN, which the server finds by a scan of all items. */
+static bool write_rows_of(struct exporter *exporter, const char *link, uint64_t lsn)
+{
+    struct text moment = { 0 };
+    orrery_status status;
+
+    text_printf(&moment, "x-orrery-as-of: %llu", (unsigned long long)lsn);
+    status = each_row(exporter, link, text_of(&moment), write_row);
+    if (status == ORRERY_EBADREQUEST)
+        tell("items were written meanwhile; --live exports the rows as they are when they are read");
+    text_free(&moment);
+    return status == ORRERY_DONE;
 }
 
 static bool export_query(struct exporter *exporter, const char *link)
 {
-    orrery_options options = { .size = sizeof(options), .no_wait = 1, .page_items = 1000 };
-    orrery_query *query = NULL;
-    orrery_status status = orrery_query_open(exporter->cli.client, link, exporter->options->query, NULL, 0,
-                                             NULL, &options, &query);
-    uint64_t first = 0, last = 0;
-    bool good = true;
+    orrery_status status = ORRERY_OK;
+    uint64_t lsn = 0;
+    bool good;
 
-    while (good && !orrery_failed(status) &&
-           (status = cursor_step(exporter->cli.client, query)) == ORRERY_ROW) {
-        size_t size;
-        const char *row = orrery_query_row(query, &size);
-
-        last = session_lsn(query);
-        first = first ? first : last;
-        text_empty(&exporter->line);
-        if (row[0] == '{' && !exporter->options->system)
-            members_without_system(&exporter->line, row, size);
-        else
-            text_add(&exporter->line, row, size);
-        text_byte(&exporter->line, '\n');
-        exporter->progress.items++;
-        exporter->progress.bytes += exporter->line.size;
-        progress_look(&exporter->progress);
-        good = stream_write(exporter->out, text_of(&exporter->line), exporter->line.size);
-    }
-    if (good && orrery_failed(status) && status != ORRERY_ECANCELED)
-        cli_tell(&exporter->cli, status, exporter->options->query);
-    else if (good && !orrery_failed(status))
-        tell_moments(exporter, first, last);
-    exporter->progress.charge += query ? orrery_query_charge(query) : 0;
-    orrery_query_close(query);
-    return good && !orrery_failed(status);
+    if (exporter->options->live)
+        return each_row(exporter, link, NULL, write_row) == ORRERY_DONE;
+    if (!snapshot_lsn(&exporter->cli, link, &lsn))
+        return false;
+    if (hold_rows(exporter, link, lsn, &status))
+        good = write_held(exporter);
+    else
+        good = (status == ORRERY_DONE || status == ORRERY_ECALLBACK) && write_rows_of(exporter, link, lsn);
+    if (good && !exporter->options->quiet)
+        tell("the rows are as of LSN %llu", (unsigned long long)lsn);
+    return good;
 }
 
 /* ---- a whole database */
@@ -287,9 +344,13 @@ int export_command(const struct options *options)
     exporter.out = stream_create(options->out ? options->out : "-");
     progress_begin(&exporter.progress, "exported", options->quiet);
     good = exporter.out && run(&exporter, link) && !interrupted();
-    good = stream_close(exporter.out) && good;
+    if (good)
+        good = stream_close(exporter.out);
+    else
+        stream_abandon(exporter.out);
     progress_end(&exporter.progress);
     text_free(&exporter.line);
+    text_free(&exporter.held);
     cli_close(&exporter.cli);
     return good ? 0 : 1;
 }

@@ -6,6 +6,7 @@
 
 #include "import.h"
 #include "items.h"
+#include "link.h"
 #include "restore.h"
 #include "resume.h"
 #include "text.h"
@@ -174,6 +175,11 @@ static bool begin_items(struct importer *importer)
         cli_tell(&importer->cli, status, NULL);
         return false;
     }
+    if (!link_is_container(settings.link)) {
+        tell("these are items: --to dbs/x/colls/y");
+        orrery_response_free(definition);
+        return false;
+    }
     paths =
         orrery_value_member(orrery_value_member(orrery_response_json(definition), "partitionKey"), "paths");
     path = orrery_value_text(orrery_value_element(paths, 0), NULL);
@@ -301,12 +307,18 @@ static bool close_files(struct importer *importer)
     return good && !importer->resume.failed;
 }
 
+/* A container, or the database that a file of orrery export --all becomes. */
+static bool is_target(const char *link)
+{
+    return link_is_container(link) || (link_depth(link) == 2 && strncmp(link, "dbs/", 4) == 0);
+}
+
 int import_command(const struct options *options)
 {
     struct importer importer = { .options = options };
     bool good;
 
-    if (options->word_count == 0 || !options->to) {
+    if (options->word_count == 0 || !options->to || !is_target(options->to)) {
         tell("usage: orrery import FILE... --to dbs/x/colls/y; - is standard input");
         return 2;
     }

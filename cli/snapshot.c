@@ -77,6 +77,27 @@ static bool was_given(const struct snapshot *snapshot, const char *range, uint64
     return false;
 }
 
+/* A page of one item tells it, or one without any. */
+bool snapshot_lsn(const struct cli *cli, const char *link, uint64_t *lsn)
+{
+    orrery_options options = { .size = sizeof(options), .page_items = 1 };
+    orrery_query *list = NULL;
+    struct text feed = { 0 };
+    orrery_status status;
+
+    text_printf(&feed, "%s/docs", link);
+    status = orrery_list_open(cli->client, text_of(&feed), NULL, &options, &list);
+    if (!orrery_failed(status))
+        status = orrery_query_step(list);
+    if (orrery_failed(status))
+        cli_tell(cli, status, NULL);
+    else
+        *lsn = lsn_of(orrery_query_response(list));
+    orrery_query_close(list);
+    text_free(&feed);
+    return !orrery_failed(status);
+}
+
 /* ---- ranges */
 
 /* The ids of the container's ranges, with blanks between them. */

@@ -2,6 +2,9 @@
 #pragma once
 #include "connect.h"
 
+/* The container's LSN, as of now. False: a failure, which was told. */
+bool snapshot_lsn(const struct cli *cli, const char *link, uint64_t *lsn);
+
 /* One item, with the service's properties. False: it cannot be taken, which was told. */
 typedef bool snapshot_item(void *context, const char *json, size_t size);
 

@@ -17,6 +17,7 @@ enum { BUFFER_BYTES = 256 << 10 };
 struct stream {
     int file;
     char *name;
+    char *beside; /* of a writer: the file that takes the name when it is whole; NULL: there is none */
     bool writes, is_packed, at_end, failed;
     struct pack pack;
     char *buffer; /* of a reader: bytes of the file; of a writer: what goes there next */
@@ -153,22 +154,42 @@ static bool put(struct stream *stream, const char *data, size_t size)
     return !stream->failed;
 }
 
+/* A name for a new file, which is not to be there before it is whole. NULL: the path is no file, such as a pipe. */
+static char *name_beside(const char *path)
+{
+    struct text name = { 0 };
+    struct stat there;
+
+    if (stat(path, &there) == 0 ? !S_ISREG(there.st_mode) : errno != ENOENT)
+        return NULL;
+    text_printf(&name, "%s.part", path);
+    return name.data;
+}
+
+static bool choose_writer(struct stream *stream, const char *path)
+{
+    stream->is_packed = ends_with(path, ".gz") || ends_with(path, ".zst");
+    if (!stream->is_packed)
+        return true;
+    return ends_with(path, ".gz") ? gzip_writer(&stream->pack) : zstd_writer(&stream->pack);
+}
+
 struct stream *stream_create(const char *path)
 {
-    int file =
-        strcmp(path, "-") == 0 ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool is_named = strcmp(path, "-") != 0;
+    char *beside = is_named ? name_beside(path) : NULL;
+    int file = is_named ? open(beside ? beside : path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+                        : STDOUT_FILENO;
     struct stream *stream;
-    bool good = true;
 
     if (file < 0) {
         tell("%s cannot be written: %s", path, strerror(errno));
+        free(beside);
         return NULL;
     }
     stream = stream_new(path, file, true);
-    stream->is_packed = ends_with(path, ".gz") || ends_with(path, ".zst");
-    if (stream->is_packed)
-        good = ends_with(path, ".gz") ? gzip_writer(&stream->pack) : zstd_writer(&stream->pack);
-    if (!good) {
+    stream->beside = beside;
+    if (!choose_writer(stream, path)) {
         tell("out of memory");
         stream->failed = true;
     }
@@ -219,25 +240,58 @@ uint64_t stream_size(const struct stream *stream)
     return stream->size;
 }
 
-bool stream_close(struct stream *stream)
+static void write_rest(struct stream *stream)
+{
+    if (stream->is_packed)
+        write_packed(stream, "", 0, true);
+    else
+        put(stream, stream->buffer, stream->left);
+}
+
+/* What is whole takes its name, and what is not goes: a file of that name stays as it was. */
+static bool settle_name(const struct stream *stream)
+{
+    if (!stream->beside || (!stream->failed && rename(stream->beside, stream->name) == 0))
+        return true;
+    if (!stream->failed)
+        tell("%s cannot be written: %s", stream->name, strerror(errno));
+    unlink(stream->beside);
+    return false;
+}
+
+static bool end(struct stream *stream)
 {
     bool good;
 
-    if (!stream)
-        return true;
-    if (stream->writes && stream->is_packed && !stream->failed)
-        write_packed(stream, "", 0, true);
-    else if (stream->writes && !stream->failed)
-        put(stream, stream->buffer, stream->left);
     if (stream->is_packed && stream->pack.free)
         stream->pack.free(&stream->pack);
     if (stream->file > STDERR_FILENO && close(stream->file) != 0 && stream->writes && !stream->failed) {
         tell("%s cannot be written: %s", stream->name, strerror(errno));
         stream->failed = true;
     }
-    good = !stream->failed;
+    good = settle_name(stream) && !stream->failed;
     free(stream->name);
+    free(stream->beside);
     free(stream->buffer);
     free(stream);
     return good;
+}
+
+bool stream_close(struct stream *stream)
+{
+    if (!stream)
+        return true;
+    if (stream->writes && !stream->failed)
+        write_rest(stream);
+    return end(stream);
+}
+
+void stream_abandon(struct stream *stream)
+{
+    if (!stream)
+        return;
+    if (!stream->beside && !stream->failed)
+        write_rest(stream);
+    stream->failed = true;
+    end(stream);
 }

@@ -9,7 +9,10 @@
 
 struct stream;
 
-/* NULL: it cannot be opened, which was told. */
+/*
+ * NULL: it cannot be opened, which was told. A file that is made has its name when stream_close() has written all of it; until
+ * then there is NAME.part, and what was there before stays.
+ */
 struct stream *stream_open(const char *path);
 struct stream *stream_create(const char *path);
 
@@ -25,3 +28,6 @@ uint64_t stream_size(const struct stream *stream);
 
 /* Writes what is left. False: that failed, which was told. NULL is welcome. */
 bool stream_close(struct stream *stream);
+
+/* Instead: what was written is not whole. A file goes, and standard output and pipes have what they have. */
+void stream_abandon(struct stream *stream); /* NULL is welcome */

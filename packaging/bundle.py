@@ -1,7 +1,8 @@
 """packaging/bundle.py - the programs of a build, with the libraries that they need.
 
 programs(build)           which of them were built: orrery, orrery-js, orrery-cli
-libraries(files, triplet) the shared libraries that these need, and those need: name to path on this machine
+libraries(files, triplet) the shared libraries that these need, open at run time, and those need: name to path on this machine
+inside(files, triplet)    the archives that these have in them
 notices(paths)            the copyright files of the Debian packages that own these paths
 """
 import os
@@ -9,8 +10,15 @@ import re
 import shutil
 import subprocess
 
+OPENED = ("libgeos_c.so.1", "libpq.so.5")  # at run time, by the programs that have the name in them
+INSIDE = {"librocksdb.a": b"BlockBasedTable"}  # archives that a program may have in it, and what is in such a program
 NAMES = ("orrery", "orrery-js", "orrery-cli")
 MACHINES = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
+
+
+def own():
+    """The machine that this runs on, as Debian calls it."""
+    return {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, "amd64")
 
 
 def programs(build):
@@ -30,6 +38,22 @@ def needed(path):
     return re.findall(r"\(NEEDED\).*\[(.+)\]", text)
 
 
+def opened(path):
+    with open(path, "rb") as file:
+        program = file.read()
+    return [name for name in OPENED if name.encode() in program]
+
+
+def inside(files, triplet):
+    """The archives that are a part of these programs."""
+    found = []
+    for path in files:
+        with open(path, "rb") as file:
+            program = file.read()
+        found += [find(name, triplet) for name, mark in INSIDE.items() if mark in program]
+    return found
+
+
 def loader(path):
     """The program that starts it, as its head has it: /lib64/ld-linux-x86-64.so.2"""
     text = subprocess.run(["readelf", "-l", "-W", path], check=True, capture_output=True, text=True).stdout
@@ -45,7 +69,7 @@ def find(name, triplet):
 
 
 def libraries(files, triplet):
-    found, left = {}, [name for path in files for name in needed(path)]
+    found, left = {}, [name for path in files for name in needed(path) + opened(path)]
     while left:
         name = left.pop()
         if name not in found:

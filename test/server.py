@@ -35,6 +35,8 @@ class Server:
             self.command += ["--store", "memory"]
         elif store == "postgres":
             self.command += ["--store", new_schema()]
+        elif store.startswith("postgresql:"):
+            self.command += ["--store", store]
         self.command += options
         self.settings = {}  # what a program is told that uses it
         self.process = None

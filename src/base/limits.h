@@ -31,6 +31,8 @@ enum {
     MEDIA_BYTES_MAX = 2 * 1024 * 1024,
     MEDIA_TYPE_BYTES_MAX = 255,
 
+    SNAPSHOTS_MAX = 100, /* of the account: each keeps what was changed since, on disk or in memory */
+
     /* Identifiers. Service: item id 1,023 bytes, other ids 255 characters (same page). */
     ITEM_ID_BYTES_MAX = 1023,
     RESOURCE_ID_CHARS_MAX = 255,

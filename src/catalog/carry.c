@@ -110,6 +110,7 @@ enum status carry_give(struct op *op, struct catalog *catalog, const struct carr
     commits[count] =
         (struct commit){ .batch = raise_catalog(op, catalog, carried), .bucket = catalog->bucket };
     TRY(store_commit_together(op, commits, count + 1));
+    change_note_lsn(catalog, commits[count].stamp.lsn);
 out:
     change_unlock(catalog);
     release_all(list, count);

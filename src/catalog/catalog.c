@@ -14,42 +14,88 @@
 
 /* --- reading the definitions from the store --- */
 
+/*
+ * What did not change is not made anew, when the catalog is: those who hold it go on with the newest version. Each is a
+ * reference, or NULL.
+ */
+static struct database *unchanged_database(const struct catalog *catalog, const struct rid *rid,
+                                           const struct record *record)
+{
+    struct database *known =
+        catalog->before ? map_find(&catalog->before->known.databases_by_rid, rid_slice(rid)) : NULL;
+
+    return known && known->etag == record->etag ? database_take(known) : NULL;
+}
+
+static struct container *unchanged_container(const struct catalog *catalog, const struct rid *rid,
+                                             const struct record *record)
+{
+    struct container *known =
+        catalog->before ? map_find(&catalog->before->known.containers_by_rid, rid_slice(rid)) : NULL;
+
+    return known && known->stored.size && slice_equal(known->stored, record->stored) ? container_take(known)
+                                                                                     : NULL;
+}
+
+static void load_database(struct catalog *catalog, const struct rid *rid, const struct record *record)
+{
+    struct database *database = unchanged_database(catalog, rid, record);
+
+    catalog_add_database(catalog, database ? database : database_make(rid, record));
+}
+
+static enum status make_container(struct op *op, const struct catalog *catalog, struct database *database,
+                                  const struct rid *rid, const struct record *record,
+                                  struct container **container)
+{
+    struct bucket *bucket;
+    enum status st;
+
+    TRY(store_bucket(op, catalog->store, bucket_make(container_number(rid), 0), &bucket));
+    TRY(container_make(op, catalog->compute, database, rid, record, bucket, container));
+    if (store_is_shared(catalog->store))
+        (*container)->stored = arena_copy(&(*container)->memory, record->stored);
+    if (!(*container)->keeps_unique && definition_has_unique_keys((*container)->definition))
+        log_line(LOG_WARN, "%s is from a version that did not enforce unique keys: they are not enforced",
+                 log_quote((*container)->link).text);
+out:
+    return st;
+}
+
 static enum status load_container(struct op *op, struct catalog *catalog, const struct rid *rid,
                                   const struct record *record)
 {
     struct database *database =
         map_find(&catalog->known.databases_by_rid, slice_make(rid->bytes, RID_DATABASE_BYTES));
     struct container *container;
-    struct bucket *bucket;
-    enum status st;
+    enum status st = ST_OK;
 
     if (!database)
         TRY(op_fail(op, ST_CORRUPT, "the catalog has a container without its database"));
-    TRY(store_bucket(op, catalog->store, bucket_make(container_number(rid), 0), &bucket));
-    TRY(container_make(op, catalog->compute, database, rid, record, bucket, &container));
-    if (!container->keeps_unique && definition_has_unique_keys(container->definition))
-        log_line(LOG_WARN, "%s is from a version that did not enforce unique keys: they are not enforced",
-                 log_quote(container->link).text);
+    container = unchanged_container(catalog, rid, record);
+    if (!container)
+        TRY(make_container(op, catalog, database, rid, record, &container));
     catalog_add_container(catalog, container);
 out:
     return st;
 }
 
 /* An owner's row comes before the rows of its children, because their rids begin with the owner's rid. */
-static enum status load_one(struct op *op, struct catalog *catalog, const struct row *row)
+static enum status load_one(struct op *op, struct catalog *catalog, void *context, const struct row *row)
 {
     struct key_parts parts;
     struct record record;
     struct rid rid = { 0 };
     enum status st;
 
+    (void)context;
     if (!key_parse(row->key, &parts) || parts.rest.size > RID_BYTES_MAX)
         TRY(op_fail(op, ST_CORRUPT, "the catalog has a malformed key"));
     rid.size = (uint8_t)parts.rest.size;
     memcpy(rid.bytes, parts.rest.data, parts.rest.size);
     TRY(record_decode(op, row->value, &record));
     if (rid_type(&rid) == RID_TYPE_DATABASE)
-        catalog_add_database(catalog, database_make(&rid, &record));
+        load_database(catalog, &rid, &record);
     else if (rid_type(&rid) == RID_TYPE_CONTAINER)
         TRY(load_container(op, catalog, &rid, &record));
     else
@@ -61,25 +107,25 @@ out:
 enum { KEY_LAST_MAX = 64 }; /* a bucket, a kind, and a rid or a number */
 
 /* Visits the rows of one kind in the catalog's bucket, a block at a time. */
-static enum status for_each(struct op *op, struct catalog *catalog, enum key_kind kind,
-                            enum status (*visit)(struct op *, struct catalog *, const struct row *))
+static enum status for_each(struct op *op, struct catalog *catalog, struct snapshot *snapshot,
+                            enum key_kind kind,
+                            enum status (*visit)(struct op *, struct catalog *, void *, const struct row *),
+                            void *context)
 {
     struct range range = { key_kind_first(&op->arena, CATALOG_BUCKET, kind),
                            key_kind_end(&op->arena, CATALOG_BUCKET, kind), false };
     struct scan_limit limit = { .rows = 1000, .bytes = PAGE_BYTES_MAX };
-    struct snapshot *snapshot = NULL;
     struct rows rows;
     char last[KEY_LAST_MAX + 1] = { 0 };
     enum status st;
 
-    TRY(store_snapshot(op, catalog->bucket, &snapshot));
     do {
         struct arena_mark mark = arena_mark(&op->arena);
 
         TRY(store_scan(op, snapshot, range, limit, &rows));
         assert(rows.count > 0 || !rows.more); /* each block goes on behind the one before it */
         for (size_t i = 0; i < rows.count; i++)
-            TRY(visit(op, catalog, &rows.row[i]));
+            TRY(visit(op, catalog, context, &rows.row[i]));
         if (rows.count) { /* the least key after the last one */
             struct slice key = rows.row[rows.count - 1].key;
 
@@ -91,17 +137,17 @@ static enum status for_each(struct op *op, struct catalog *catalog, enum key_kin
         arena_rewind(&op->arena, mark); /* visit() has copied what it keeps */
     } while (rows.more);
 out:
-    store_release(snapshot);
     return st;
 }
 
-static enum status load_offer(struct op *op, struct catalog *catalog, const struct row *row)
+static enum status load_offer(struct op *op, struct catalog *catalog, void *context, const struct row *row)
 {
     struct rid owner = { 0 };
     struct record record;
     struct key_parts parts;
     enum status st;
 
+    (void)context;
     if (!key_parse(row->key, &parts) || parts.rest.size > RID_BYTES_MAX)
         TRY(op_fail(op, ST_CORRUPT, "the catalog has a malformed key"));
     owner.size = (uint8_t)parts.rest.size;
@@ -112,19 +158,27 @@ out:
     return st;
 }
 
-static enum status load_past(struct op *op, struct catalog *catalog, const struct row *row)
+static enum status load_past(struct op *op, struct catalog *catalog, void *context, const struct row *row)
 {
+    (void)context;
     return past_decode(op, row->value, &catalog->past);
 }
 
+/* All of it as of one commit. */
 enum status catalog_load(struct op *op, struct catalog *catalog)
 {
+    struct snapshot *snapshot = NULL;
+    struct head head;
     enum status st;
 
-    TRY(for_each(op, catalog, KEY_CATALOG, load_one));
-    TRY(for_each(op, catalog, KEY_OFFER, load_offer));
-    TRY(for_each(op, catalog, KEY_PAST, load_past));
+    TRY(store_snapshot(op, catalog->bucket, &snapshot));
+    TRY(store_snapshot_head(op, snapshot, &head));
+    TRY(for_each(op, catalog, snapshot, KEY_CATALOG, load_one, NULL));
+    TRY(for_each(op, catalog, snapshot, KEY_OFFER, load_offer, NULL));
+    TRY(for_each(op, catalog, snapshot, KEY_PAST, load_past, NULL));
+    catalog->lsn = head.lsn;
 out:
+    store_release(snapshot);
     return st;
 }
 
@@ -206,23 +260,6 @@ enum status catalog_check_owner(struct op *op, struct catalog *catalog, const st
     return found ? ST_OK : op_fail_as(op, ST_OWNER_NOT_FOUND);
 }
 
-/*
- * The LSN that the last container of that link had reached, be its data removed by now or not. One that got no further than
- * its creation does not count: another one of its name has come as far when it is made.
- */
-static uint64_t lsn_before(struct catalog *catalog, struct slice link)
-{
-    uint64_t lsn = past_lsn(&catalog->past, past_name(link));
-
-    thread_assert_locked(&catalog->changing);
-    pthread_rwlock_rdlock(&catalog->lock);
-    for (const struct container *old = catalog->dropped; old; old = old->life->next_dropped)
-        if (slice_equal(old->link, link) && container_lsn(old) > lsn)
-            lsn = container_lsn(old);
-    pthread_rwlock_unlock(&catalog->lock);
-    return lsn > CONTAINER_FIRST_LSN ? lsn : 0;
-}
-
 /* The value under key_dropped(): what past.h calls the container's name. Programs of format 1 did not write it. */
 enum { DROPPED_FORMAT = 2, DROPPED_BYTES = 9 };
 
@@ -233,6 +270,63 @@ static void note_dropped(struct op *op, struct batch *batch, uint64_t number, st
     value[0] = DROPPED_FORMAT;
     put_le(value + 1, past_name(link), 8);
     batch_put(batch, key_dropped(&op->arena, number), slice_make(value, DROPPED_BYTES));
+}
+
+/* Whose data the row says is still to be removed. `name` is 0 when an old program wrote it. */
+static enum status read_dropped(struct op *op, const struct row *row, uint64_t *number, uint64_t *name)
+{
+    struct key_parts parts;
+
+    if (!key_parse(row->key, &parts) || !key_parse_dropped(&parts, number))
+        return op_fail(op, ST_CORRUPT, "the catalog has a malformed key");
+    *name = 0;
+    if (row->value.size == DROPPED_BYTES && row->value.data[0] == DROPPED_FORMAT)
+        *name = get_le(row->value.data + 1, 8);
+    return ST_OK;
+}
+
+/* Looks for the last LSN of a container of that name that was dropped, whoever dropped it. */
+struct search_dropped {
+    uint64_t name, lsn;
+};
+
+static enum status note_lsn_of_dropped(struct op *op, struct catalog *catalog, void *context,
+                                       const struct row *row)
+{
+    struct search_dropped *search = context;
+    uint64_t number, name, lsn = 0;
+    struct bucket *bucket;
+    enum status st;
+
+    TRY(read_dropped(op, row, &number, &name));
+    if (name != search->name)
+        goto out;
+    TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
+    TRY(store_newest_lsn(op, bucket, &lsn));
+    if (search->lsn < lsn)
+        search->lsn = lsn;
+out:
+    return st;
+}
+
+/*
+ * The LSN that the last container of that link had reached, be its data removed by now or not. One that got no further than
+ * its creation does not count: another one of its name has come as far when it is made.
+ */
+static enum status lsn_before(struct op *op, struct catalog *catalog, struct slice link, uint64_t *lsn)
+{
+    struct search_dropped search = { .name = past_name(link) };
+    struct snapshot *snapshot = NULL;
+    enum status st;
+
+    thread_assert_locked(&catalog->changing);
+    search.lsn = past_lsn(&catalog->past, search.name);
+    TRY(store_snapshot(op, catalog->bucket, &snapshot));
+    TRY(for_each(op, catalog, snapshot, KEY_DROPPED, note_lsn_of_dropped, &search));
+    *lsn = search.lsn > CONTAINER_FIRST_LSN ? search.lsn : 0;
+out:
+    store_release(snapshot);
+    return st;
 }
 
 /* Its creation takes the container's first LSN, which follows the last one of the old container of its name: see past.h. */
@@ -265,7 +359,7 @@ static enum status put_container(struct op *op, struct catalog *catalog, struct 
 {
     struct slice link =
         catalog_join(&op->arena, database->link, "/colls/", json_string(json_get(definition, "id")));
-    uint64_t above = lsn_before(catalog, link), number;
+    uint64_t above, number;
     struct rid rid = new_container_rid(op, catalog, database, &number);
     struct record record, offered;
     struct versions versions;
@@ -273,6 +367,7 @@ static enum status put_container(struct op *op, struct catalog *catalog, struct 
     struct batch *batch;
     enum status st;
 
+    TRY(lsn_before(op, catalog, link, &above));
     TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
     batch = change_begin(op, catalog);
     batch_uses_counter(batch, number);
@@ -282,6 +377,7 @@ static enum status put_container(struct op *op, struct catalog *catalog, struct 
         RECORD_RIDS_BY_CREATION | (definition_has_unique_keys(definition) ? RECORD_KEEPS_UNIQUE : 0));
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(offer_put(op, batch, &rid, number + 1, offer, &offered));
+    change_redefines(batch, &rid, false);
     TRY(change_commit_with(op, catalog, batch, bucket, begin_items(op, bucket, above), &record));
     TRY(container_make(op, catalog->compute, database, &rid, &record, bucket, container));
     catalog_add_container(catalog, container_take(*container));
@@ -380,6 +476,7 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
     TRY(versions_replace(op, now, definition, &versions));
     record = container_record(op, &versions, &now->ranges, container_kept_flags(now));
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&now->rid)), &record));
+    change_redefines(batch, &now->rid, false);
     TRY(change_commit(op, catalog, batch, &record));
     TRY(take_over(op, catalog, now, &record, false, container));
 out:
@@ -416,6 +513,7 @@ static enum status put_unchanged(struct op *op, struct batch *batch, const struc
         return op_fail_as(op, ST_TOO_LARGE);
     value_stamp(value, size, 0, record->ts_ms);
     batch_put(batch, key_catalog(&op->arena, rid_slice(&container->rid)), slice_make(value, size));
+    change_redefines(batch, &container->rid, false);
     return ST_OK;
 }
 
@@ -528,6 +626,7 @@ enum status catalog_change_ranges(struct op *op, struct catalog *catalog, const 
 static void drop_in_batch(struct op *op, struct batch *batch, const struct container *container)
 {
     batch_delete(batch, key_catalog(&op->arena, rid_slice(&container->rid)));
+    change_redefines(batch, &container->rid, true);
     note_dropped(op, batch, container_number(&container->rid), container->link);
 }
 
@@ -638,10 +737,13 @@ static enum status keep_past(struct op *op, struct catalog *catalog, uint64_t na
 static enum status take_dropped(struct op *op, struct catalog *catalog, struct container **container)
 {
     enum status st = change_lock(op, catalog);
+    uint64_t lsn = 0;
 
     *container = st == ST_OK ? take_unreferenced(catalog) : NULL;
     if (*container)
-        st = keep_past(op, catalog, past_name((*container)->link), container_lsn(*container));
+        st = store_newest_lsn(op, (*container)->bucket, &lsn);
+    if (*container && st == ST_OK)
+        st = keep_past(op, catalog, past_name((*container)->link), lsn);
     change_unlock(catalog);
     return st;
 }
@@ -649,12 +751,14 @@ static enum status take_dropped(struct op *op, struct catalog *catalog, struct c
 /* Under the lock, as every change: a commit beside another one that fails would make that one look as if somebody met it. */
 static enum status forget_dropped(struct op *op, struct catalog *catalog, uint64_t number)
 {
-    struct batch *batch = batch_new(op, CATALOG_BUCKET);
     enum status st = change_lock(op, catalog);
 
-    batch_delete(batch, key_dropped(&op->arena, number));
-    if (st == ST_OK)
+    if (st == ST_OK) {
+        struct batch *batch = change_begin(op, catalog);
+
+        batch_delete(batch, key_dropped(&op->arena, number));
         st = change_commit(op, catalog, batch, NULL);
+    }
     change_unlock(catalog);
     return st;
 }
@@ -697,20 +801,34 @@ static enum status keep_past_of(struct op *op, struct catalog *catalog, uint64_t
 }
 
 /* Finishes a drop that the last run of the program did not finish. */
-static enum status finish_drop(struct op *op, struct catalog *catalog, const struct row *row)
+static enum status finish_drop(struct op *op, struct catalog *catalog, void *context, const struct row *row)
 {
+    uint64_t number, name;
     struct bucket *bucket;
-    struct key_parts parts;
-    uint64_t number;
     enum status st;
 
-    if (!key_parse(row->key, &parts) || !key_parse_dropped(&parts, &number))
-        TRY(op_fail(op, ST_CORRUPT, "the catalog has a malformed key"));
+    (void)context;
+    TRY(read_dropped(op, row, &number, &name));
     TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
-    if (row->value.size == DROPPED_BYTES && row->value.data[0] == DROPPED_FORMAT)
-        TRY(keep_past_of(op, catalog, get_le(row->value.data + 1, 8), bucket_lsn(bucket)));
+    if (name)
+        TRY(keep_past_of(op, catalog, name, bucket_lsn(bucket)));
     TRY(remove_data(op, catalog, number));
 out:
+    return st;
+}
+
+/* Another process may be about to make or to drop a container: then it is left to that one, or to the next start. */
+static enum status finish_drops(struct op *op, struct catalog *catalog)
+{
+    struct snapshot *snapshot = NULL;
+    enum status st = ST_OK;
+
+    if (store_is_read_only(catalog->store) || store_peers(catalog->store).count > 1)
+        return ST_OK;
+    TRY(store_snapshot(op, catalog->bucket, &snapshot));
+    TRY(for_each(op, catalog, snapshot, KEY_DROPPED, finish_drop, NULL));
+out:
+    store_release(snapshot);
     return st;
 }
 
@@ -731,8 +849,9 @@ enum status catalog_open_with(struct op *op, struct store *store, index_compute 
     thread_rwlock_init(&made->lock);
     TRY(store_bucket(op, store, CATALOG_BUCKET, &made->bucket));
     TRY(catalog_load(op, made));
-    if (!store_is_read_only(store))
-        TRY(for_each(op, made, KEY_DROPPED, finish_drop));
+    change_note_lsn(made, made->lsn); /* nobody else knows it yet */
+    TRY(finish_drops(op, made));
+    store_follow(store, change_follow, made);
     *catalog = made;
     made = NULL;
 out:
@@ -754,6 +873,7 @@ void catalog_close(struct catalog *catalog)
 {
     if (!catalog)
         return;
+    store_follow(catalog->store, NULL, NULL);
     catalog_forget(catalog);
     claim_less(&catalog->claim, catalog->claim.bytes); /* the account may outlive it */
     while (catalog->dropped) {

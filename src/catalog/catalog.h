@@ -125,7 +125,9 @@ struct container {
     uint64_t edition; /* rises with every new definition; splits and merges keep it, as they change no item */
 
     struct container_life *life; /* catalog/'s own: what changes while others use the container (entry.h) */
-    struct arena memory;         /* catalog/'s own */
+    struct slice name;           /* catalog/'s own: its database's rid and its id */
+    struct slice stored; /* catalog/'s own, where others may change it: its record, to see whether they did */
+    struct arena memory; /* catalog/'s own */
 };
 
 enum status catalog_open(struct op *op, struct store *store, struct catalog **catalog);
@@ -145,6 +147,16 @@ void catalog_close(struct catalog *catalog); /* NULL is welcome; no references m
  * ST_AMBIGUOUS while the store still cannot tell.
  */
 enum status catalog_settle(struct op *op, struct catalog *catalog);
+
+/*
+ * Sees what other processes have changed, as of now: one round trip where others may write, and nothing otherwise. What is
+ * not done by it is seen a second later (housekeeping), and before anybody reads or writes by a definition that was replaced.
+ */
+enum status catalog_catch_up(struct op *op, struct catalog *catalog);
+bool catalog_is_shared(const struct catalog *catalog);
+
+/* How many processes share what containers may spend, this one among them. catalog_offers_version() tells when it changes. */
+unsigned catalog_peers(const struct catalog *catalog);
 
 /* By rid or by id; NULL when there is none. */
 struct database *catalog_find_database(struct catalog *catalog, struct slice name);
@@ -177,11 +189,15 @@ const struct container *container_successor(const struct container *container);
 const struct container *container_latest(const struct container *container);
 
 /*
- * The last LSN of its items that readers can see. Creating a container takes its first LSN, as on the service, so that
- * its first write has the next one. Containers of older programs began with their first write.
+ * The last LSN of its items that is known: what is read from now on shows at least that. Creating a container takes its
+ * first LSN, as on the service, so that its first write has the next one. Containers of older programs began with their
+ * first write.
  */
 enum { CONTAINER_FIRST_LSN = 1 };
 uint64_t container_lsn(const struct container *container);
+
+/* The same as it is now: a round trip, where other processes may write. */
+enum status container_newest_lsn(struct op *op, const struct container *container, uint64_t *lsn);
 
 /*
  * How much its items take, as of the last commits. False when an older program began the container and did not count.

@@ -13,7 +13,7 @@ struct batch *change_begin(struct op *op, struct catalog *catalog)
     struct batch *batch = batch_new(op, CATALOG_BUCKET);
 
     thread_assert_locked(&catalog->changing);
-    batch_expect(batch, CATALOG_SCOPE, bucket_lsn(catalog->bucket));
+    batch_expect(batch, CATALOG_SCOPE, catalog->lsn);
     return batch;
 }
 
@@ -41,10 +41,23 @@ enum status change_put(struct op *op, struct batch *batch, struct slice key, str
     return ST_OK;
 }
 
+void change_note_lsn(struct catalog *catalog, uint64_t lsn)
+{
+    catalog->lsn = lsn;
+    store_note_followed(catalog->store, lsn);
+}
+
+void change_redefines(struct batch *batch, const struct rid *container, bool dropped)
+{
+    batch_redefines(batch, bucket_make(container_number(container), 0), dropped);
+}
+
 static enum status note_commit(struct catalog *catalog, enum status st, const struct commit_stamp *stamp,
                                struct record *record)
 {
     assert(st != ST_PENDING); /* a change waits for its commit */
+    if (st == ST_OK)          /* it was refused if others had changed anything since the LSN before */
+        change_note_lsn(catalog, stamp->lsn);
     if (st == ST_OK && record)
         record->ts_ms = stamp->ts_ms;
     if (st == ST_AMBIGUOUS)
@@ -105,7 +118,23 @@ void catalog_forget(struct catalog *catalog)
     map_free(&known->containers_by_id);
 }
 
-/* Puts the maps that were just read in the place of the old ones. A container that the new maps lack was dropped. */
+/* A container that the new maps lack was dropped. One that did not change is in both. */
+static void succeed(struct catalog *catalog, struct container *old, struct container *new)
+{
+    if (!new) {
+        assert(!old->life->next_dropped); /* it is dropped once */
+        old->life->next_dropped = catalog->dropped;
+        catalog->dropped = old;
+        return;
+    }
+    if (new != old) {
+        container_share(old, new, false);
+        change_version(old, new);
+    }
+    container_release(old); /* the maps' own reference */
+}
+
+/* Puts the maps that were just read in the place of the old ones. */
 static void supersede(struct catalog *catalog, struct catalog *fresh)
 {
     struct known old_ones;
@@ -117,59 +146,92 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
     fresh->known = old_ones;
     claim_less(&catalog->claim, catalog->claim.bytes);
     claim_anyway(&catalog->claim, fresh->claim.bytes);
+    catalog->past = fresh->past;
     for (size_t i = 0; i < fresh->known.containers_by_rid.capacity; i++) {
         struct map_slot *slot = &fresh->known.containers_by_rid.slot[i];
-        struct container *old = slot->value;
-        struct container *new = old ? map_find(&catalog->known.containers_by_rid, slot->key) : NULL;
 
+        if (slot->value)
+            succeed(catalog, slot->value, map_find(&catalog->known.containers_by_rid, slot->key));
         slot->value = NULL;
-        if (new) {
-            container_share(old, new, false);
-            change_version(old, new);
-            container_release(old); /* the maps' own reference */
-        } else if (old) {
-            assert(!old->life->next_dropped); /* it is dropped once */
-            old->life->next_dropped = catalog->dropped;
-            catalog->dropped = old;
-        }
     }
     pthread_rwlock_unlock(&catalog->lock);
+    atomic_fetch_add(&catalog->offers_version, 1);
 }
 
-/*
- * Called after a commit that may or may not have happened. Reads the whole catalog again, because the store is right.
- */
-static enum status settle(struct op *op, struct catalog *catalog)
+/* The store is right, whatever the maps say. */
+static enum status read_anew(struct op *op, struct catalog *catalog)
 {
-    struct catalog fresh = { .store = catalog->store,
-                             .compute = catalog->compute,
-                             .bucket = catalog->bucket };
+    struct catalog fresh = {
+        .store = catalog->store, .compute = catalog->compute, .bucket = catalog->bucket, .before = catalog
+    };
     enum status st;
 
     thread_assert_locked(&catalog->changing);
-    assert(atomic_load(&catalog->in_doubt));
     thread_rwlock_init(&fresh.lock);
-    /* The store takes this empty commit once it is sound again. */
-    TRY(change_commit(op, catalog, batch_new(op, CATALOG_BUCKET), NULL));
     TRY(catalog_load(op, &fresh));
     supersede(catalog, &fresh);
-    atomic_store(&catalog->in_doubt, false);
+    change_note_lsn(catalog, fresh.lsn);
 out:
     catalog_forget(&fresh);
     pthread_rwlock_destroy(&fresh.lock);
     return st;
 }
 
+/* Called after a commit that may or may not have happened. */
+static enum status settle(struct op *op, struct catalog *catalog)
+{
+    struct commit_stamp stamp;
+    enum status st;
+
+    assert(atomic_load(&catalog->in_doubt));
+    /* The store takes this empty commit once it is sound again. */
+    TRY(store_commit(op, catalog->bucket, batch_new(op, CATALOG_BUCKET), &stamp));
+    TRY(read_anew(op, catalog));
+    atomic_store(&catalog->in_doubt, false);
+out:
+    return st;
+}
+
+/* Other processes may have changed something. */
+static enum status catch_up(struct op *op, struct catalog *catalog)
+{
+    unsigned peers = store_peers(catalog->store).count;
+    uint64_t lsn;
+    enum status st;
+
+    if (atomic_exchange(&catalog->peers, peers) != peers)
+        atomic_fetch_add(&catalog->offers_version, 1);
+    TRY(store_newest_lsn(op, catalog->bucket, &lsn));
+    if (lsn > catalog->lsn)
+        TRY(read_anew(op, catalog));
+out:
+    return st;
+}
+
+/* Under the mutex. */
+static enum status see_the_store(struct op *op, struct catalog *catalog)
+{
+    if (atomic_load(&catalog->in_doubt))
+        return settle(op, catalog);
+    return store_is_shared(catalog->store) ? catch_up(op, catalog) : ST_OK;
+}
+
 enum status change_lock(struct op *op, struct catalog *catalog)
 {
+    enum status st;
+
     thread_assert_may_block(); /* for the change before this one, which waits for its sync */
     pthread_mutex_lock(&catalog->changing);
-    return atomic_load(&catalog->in_doubt) ? settle(op, catalog) : ST_OK;
+    TRY(store_lock_definitions(op, catalog->store));
+    TRY(see_the_store(op, catalog));
+out:
+    return st;
 }
 
 void change_unlock(struct catalog *catalog)
 {
     thread_assert_locked(&catalog->changing);
+    store_unlock_definitions(catalog->store);
     pthread_mutex_unlock(&catalog->changing);
 }
 
@@ -184,4 +246,35 @@ enum status catalog_settle(struct op *op, struct catalog *catalog)
     change_unlock(catalog);
 out:
     return st;
+}
+
+enum status catalog_catch_up(struct op *op, struct catalog *catalog)
+{
+    enum status st = ST_OK;
+
+    if (!store_is_shared(catalog->store))
+        return ST_OK;
+    TRY(op_may_take_long(op));
+    pthread_mutex_lock(&catalog->changing);
+    st = see_the_store(op, catalog);
+    pthread_mutex_unlock(&catalog->changing);
+out:
+    return st;
+}
+
+bool catalog_is_shared(const struct catalog *catalog)
+{
+    return store_is_shared(catalog->store);
+}
+
+unsigned catalog_peers(const struct catalog *catalog)
+{
+    unsigned peers = atomic_load_explicit(&catalog->peers, memory_order_relaxed);
+
+    return peers ? peers : 1;
+}
+
+enum status change_follow(struct op *op, void *catalog)
+{
+    return catalog_catch_up(op, catalog);
 }

@@ -27,6 +27,9 @@ struct catalog {
     struct store *store;
     index_compute *compute; /* of computed properties; may be NULL */
     struct bucket *bucket;
+    struct catalog
+        *before;  /* while it is read anew: what did not change is taken from there. NULL otherwise */
+    uint64_t lsn; /* of the bucket: everything up to it is known here. Guarded by `changing` */
     pthread_mutex_t changing; /* held over a whole change, its commit included; guards `past` and `claim` */
     struct past past;
     struct claim claim;    /* what children take in memory */
@@ -34,6 +37,7 @@ struct catalog {
     struct known known;
     struct container *dropped; /* data still to be removed */
     _Atomic uint64_t offers_version;
+    atomic_uint peers;    /* as of the last catching up */
     atomic_bool in_doubt; /* whether the last commit happened: settled before the next one */
 };
 
@@ -49,12 +53,23 @@ struct slice change_rid_text(struct op *op, const struct rid *rid);
 /* Gives the record a new etag. */
 enum status change_put(struct op *op, struct batch *batch, struct slice key, struct record *record);
 
+/*
+ * The container is written by what this change makes of it, or no longer: other processes may not go on by what they know.
+ */
+void change_redefines(struct batch *batch, const struct rid *container, bool dropped);
+
+/* Everything up to this LSN is in the maps, or will be before the change is unlocked. change_commit() says so by itself. */
+void change_note_lsn(struct catalog *catalog, uint64_t lsn);
+
 /* Writes the time into the record, which may be NULL. */
 enum status change_commit(struct op *op, struct catalog *catalog, struct batch *batch, struct record *record);
 
 /* The same with a batch of another bucket: both or neither. */
 enum status change_commit_with(struct op *op, struct catalog *catalog, struct batch *batch,
                                struct bucket *bucket, struct batch *beside, struct record *record);
+
+/* For the store, which finds out that others have redefined something. */
+store_catch_up change_follow;
 
 /*
  * A change of a container's ranges, alone or in one batch with another change, such as that of its offer.

@@ -250,6 +250,20 @@ struct child *catalog_find_child(struct catalog *catalog, enum rid_type type, co
     return child;
 }
 
+enum status catalog_look_for_child(struct op *op, struct catalog *catalog, enum rid_type type,
+                                   const struct rid *parent, struct slice name, struct child **child)
+{
+    enum status st = ST_OK;
+
+    *child = catalog_find_child(catalog, type, parent, name);
+    if (*child)
+        return ST_OK;
+    TRY(catalog_catch_up(op, catalog));
+    *child = catalog_find_child(catalog, type, parent, name);
+out:
+    return st;
+}
+
 struct child *catalog_find_offer(struct catalog *catalog, const struct rid *owner)
 {
     struct child *child;
@@ -349,6 +363,15 @@ void catalog_join_account(struct catalog *catalog, struct account *account)
 
 /* --- loading --- */
 
+/* As in catalog.c: one that did not change is not made anew. */
+static struct child *unchanged_or_new(struct catalog *catalog, const struct rid *rid,
+                                      const struct rid *parent, const struct record *record)
+{
+    struct child *known = catalog->before ? child_at(catalog->before, rid) : NULL;
+
+    return known && known->etag == record->etag ? child_take(known) : child_make(rid, parent, record);
+}
+
 enum status child_load(struct op *op, struct catalog *catalog, const struct rid *rid,
                        const struct record *record)
 {
@@ -359,7 +382,7 @@ enum status child_load(struct op *op, struct catalog *catalog, const struct rid 
         return op_fail(op, ST_CORRUPT, "the catalog has a malformed key");
     if (catalog_check_owner(op, catalog, &parent) != ST_OK)
         return op_fail(op, ST_CORRUPT, "the catalog has a resource without its owner");
-    add(catalog, child_make(rid, &parent, record));
+    add(catalog, unchanged_or_new(catalog, rid, &parent, record));
     return ST_OK;
 }
 

@@ -47,6 +47,10 @@ enum status child_read_body(struct op *op, struct catalog *catalog, struct child
 struct child *catalog_find_child(struct catalog *catalog, enum rid_type type, const struct rid *parent,
                                  struct slice name);
 
+/* The same, and if there is none, looks whether another process has made it. May wait, then. */
+enum status catalog_look_for_child(struct op *op, struct catalog *catalog, enum rid_type type,
+                                   const struct rid *parent, struct slice name, struct child **child);
+
 /* A number that rises whenever an offer is made, replaced or dropped; never 0. */
 uint64_t catalog_offers_version(const struct catalog *catalog);
 

@@ -184,6 +184,7 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->definition = json_from_bytes(arena_copy(memory, json_bytes(record->document)));
     container->id = json_string(json_get(container->definition, "id"));
     container->link = catalog_join(memory, database->link, "/colls/", container->id);
+    container->name = catalog_join(memory, rid_slice(&database->rid), "", container->id);
     container->etag = record->etag;
     container->ts_ms = record->ts_ms;
     container->database = database_take(database);
@@ -257,6 +258,11 @@ void container_share(const struct container *old, struct container *new, bool sa
 uint64_t container_lsn(const struct container *container)
 {
     return bucket_lsn(container->bucket);
+}
+
+enum status container_newest_lsn(struct op *op, const struct container *container, uint64_t *lsn)
+{
+    return store_newest_lsn(op, container->bucket, lsn);
 }
 
 bool container_usage(const struct container *container, struct bucket_usage *usage)

@@ -10,11 +10,6 @@
 
 /* --- the maps --- */
 
-static struct slice container_name(struct arena *arena, const struct database *database, struct slice id)
-{
-    return catalog_join(arena, rid_slice(&database->rid), "", id);
-}
-
 /* Everything is in both of its maps, or in neither. */
 static void assert_agree(const struct map *by_rid, const struct map *by_id)
 {
@@ -33,13 +28,11 @@ void catalog_add_database(struct catalog *catalog, struct database *database)
 
 void catalog_add_container(struct catalog *catalog, struct container *container)
 {
-    struct slice name = container_name(&container->memory, container->database, container->id);
-
     assert(atomic_load(&container->life->references) > 0); /* the one that the maps take */
     assert(!container_successor(container));               /* only the newest version can be found */
     pthread_rwlock_wrlock(&catalog->lock);
     map_put(&catalog->known.containers_by_rid, rid_slice(&container->rid), container);
-    map_put(&catalog->known.containers_by_id, name, container);
+    map_put(&catalog->known.containers_by_id, container->name, container);
     assert_agree(&catalog->known.containers_by_rid, &catalog->known.containers_by_id);
     pthread_rwlock_unlock(&catalog->lock);
 }
@@ -47,13 +40,11 @@ void catalog_add_container(struct catalog *catalog, struct container *container)
 /* From now on nobody finds the container. Its data is removed when the last reference is back. */
 void catalog_retire_container(struct catalog *catalog, struct container *container)
 {
-    struct slice name = container_name(&container->memory, container->database, container->id);
-
     thread_assert_locked(&catalog->changing);
     pthread_rwlock_wrlock(&catalog->lock);
     assert(map_find(&catalog->known.containers_by_rid, rid_slice(&container->rid)) == container);
     map_remove(&catalog->known.containers_by_rid, rid_slice(&container->rid));
-    map_remove(&catalog->known.containers_by_id, name);
+    map_remove(&catalog->known.containers_by_id, container->name);
     assert_agree(&catalog->known.containers_by_rid, &catalog->known.containers_by_id);
     assert(!container->life->next_dropped); /* it is dropped once */
     assert(catalog->dropped != container);

@@ -90,23 +90,37 @@ static enum status tend_store(struct op *op, struct housekeeping *housekeeping)
     return store_upkeep(op, catalog_store(housekeeping->options.catalog));
 }
 
+static enum status follow_others(struct op *op, struct housekeeping *housekeeping)
+{
+    return catalog_catch_up(op, housekeeping->options.catalog);
+}
+
+/* Of several processes over one store each tends what it has in memory. One does the rest: two at a time would do no harm. */
+enum whose { EVERYBODYS, LEADERS };
+
 static const struct chore {
     enum status (*run)(struct op *op, struct housekeeping *housekeeping);
+    enum whose whose;
     const char *failure;
 } chores[] = {
-    { drop_containers, "cannot remove dropped containers" },
-    { drop_expired, "cannot remove expired items" },
-    { index_again, "cannot index items again" },
-    { trim, "cannot trim the change logs" },
-    { forget_transactions, "cannot forget what became of old transactions" },
-    { split_ranges, "cannot split a range that is too large" },
-    { tend_store, "the store cannot be brought into fewer files" },
+    { follow_others, EVERYBODYS, "cannot see what other processes have defined" },
+    { drop_containers, EVERYBODYS, "cannot remove dropped containers" },
+    { drop_expired, LEADERS, "cannot remove expired items" },
+    { index_again, LEADERS, "cannot index items again" },
+    { trim, LEADERS, "cannot trim the change logs" },
+    { forget_transactions, LEADERS, "cannot forget what became of old transactions" },
+    { split_ranges, LEADERS, "cannot split a range that is too large" },
+    { tend_store, EVERYBODYS, "the store cannot be brought into fewer files" },
 };
 
 void housekeeping_run(struct op *op, struct housekeeping *housekeeping)
 {
+    bool leads = store_peers(catalog_store(housekeeping->options.catalog)).leads;
+
     thread_assert_may_block(); /* every chore waits for the store */
     for (size_t i = 0; i < sizeof(chores) / sizeof(chores[0]) && reserve_is_whole(); i++) {
+        if (chores[i].whose == LEADERS && !leads)
+            continue;
         op_begin(op, OP_TIMEOUT_MS);
         if (chores[i].run(op, housekeeping) != ST_OK)
             log_line(LOG_WARN, "%s: %s", chores[i].failure, op->error);

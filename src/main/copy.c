@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "main/copy.h"
+#include "main/copy_attachments.h"
 
 /* Where things come from and where they go. */
 struct copying {
@@ -16,39 +17,6 @@ struct copying {
 };
 
 static const struct slice no_id = { 0 };
-
-/* A failure of a question, in the words of its answer. */
-static enum status failed(struct op *op, const struct inside *inside)
-{
-    int status = inside->exchange.answer.status;
-
-    return op_fail(op,
-                   status == 404   ? ST_NOT_FOUND
-                   : status == 409 ? ST_EXISTS
-                   : status < 500  ? ST_BAD_REQUEST
-                                   : ST_UNAVAILABLE,
-                   "%s", inside_message(op, inside_body(inside)));
-}
-
-/* The answer as a value, in the op's arena. */
-static enum status get(struct op *op, struct inside *inside, const struct asked *asked, struct json *value)
-{
-    struct slice body;
-    char *kept;
-
-    *value = json_undefined;
-    if (inside_ask(inside, asked) >= 300)
-        return failed(op, inside);
-    body = inside_body(inside);
-    kept = arena_alloc(&op->arena, body.size + 1);
-    memcpy(kept, body.data, body.size);
-    return json_parse(op, slice_make(kept, body.size), value);
-}
-
-static enum status post(struct op *op, struct inside *inside, const struct asked *asked)
-{
-    return inside_ask(inside, asked) < 300 ? ST_OK : failed(op, inside);
-}
 
 static struct slice id_of(struct json resource)
 {
@@ -90,7 +58,7 @@ static enum status get_page(struct copying *copying, struct asked *asked, char t
     struct slice next;
     enum status st;
 
-    TRY(get(op, copying->from, asked, page));
+    TRY(inside_get(op, copying->from, asked, page));
     next = inside_header(copying->from, "x-ms-continuation");
     if (next.size >= TOKEN_BYTES_MAX)
         TRY(op_fail(op, ST_UNAVAILABLE, "A continuation is too long."));
@@ -145,10 +113,10 @@ static void add_throughput(struct copying *copying, struct json resource, struct
 
 static enum status make_child(struct copying *copying, struct json resource, const void *target)
 {
-    return post(copying->op, copying->to,
-                &(struct asked){ .method = METHOD_POST,
-                                 .target = *(const struct slice *)target,
-                                 .body = definition_of(copying->op, resource) });
+    return inside_do(copying->op, copying->to,
+                     &(struct asked){ .method = METHOD_POST,
+                                      .target = *(const struct slice *)target,
+                                      .body = definition_of(copying->op, resource) });
 }
 
 static enum status copy_scripts(struct copying *copying, struct slice from, struct slice to)
@@ -181,8 +149,46 @@ static enum status judge(struct op *op, void *context, size_t index, int status,
                                                   : "no reason");
 }
 
+static enum status make_attachment(struct copying *copying, struct json resource, const void *copy)
+{
+    struct arena_mark mark = arena_mark(&copying->op->arena);
+    enum status st;
+
+    TRY(copy_attachment(copy, resource));
+    arena_rewind(&copying->op->arena, mark);
+out:
+    return st;
+}
+
+/* Those of a page whose items have been written. An item that is gone meanwhile, here or there, has none. */
+static enum status copy_attachments(struct copying *copying, struct json page, struct json paths,
+                                    struct slice from, struct slice to)
+{
+    struct op *op = copying->op;
+    enum status st = ST_OK;
+
+    for (struct json_iter i = json_iter(json_get(page, "Documents")); json_next(&i);) {
+        struct arena_mark mark = arena_mark(&op->arena);
+        struct attachment_copy copy = { op, copying->from, copying->to,
+                                        inside_path(op, to, "docs", id_of(i.value)),
+                                        inside_key(op, paths, i.value) };
+        struct slice item = inside_path(op, from, "docs", id_of(i.value));
+
+        st = for_each(
+            copying, (struct asked){ .target = inside_path(op, item, "attachments", no_id), .key = copy.key },
+            "Attachments", make_attachment, &copy);
+        if (st != ST_NOT_FOUND)
+            TRY(st);
+        arena_rewind(&op->arena, mark);
+    }
+    st = ST_OK;
+out:
+    return st;
+}
+
 /* A page is read, then its items are written. Both are given back before the next one. */
-static enum status copy_items(struct copying *copying, struct slice from, struct slice to)
+static enum status copy_items(struct copying *copying, struct slice from, struct slice to,
+                              bool with_attachments)
 {
     struct bulk bulk = { .inside = copying->to, .judge = judge, .context = copying };
     struct op *op = copying->op;
@@ -203,6 +209,8 @@ static enum status copy_items(struct copying *copying, struct slice from, struct
         for (struct json_iter i = json_iter(json_get(page, "Documents")); json_next(&i);)
             TRY(bulk_add(op, &bulk, i.value));
         TRY(bulk_send(op, &bulk));
+        if (with_attachments)
+            TRY(copy_attachments(copying, page, bulk.paths, from, to));
         arena_rewind(&op->arena, mark);
     } while (asked.continuation.data);
 out:
@@ -213,13 +221,16 @@ static enum status copy_container(struct copying *copying, struct json resource,
                                   struct slice to, struct slice list, struct slice body)
 {
     struct asked asked = { .method = METHOD_POST, .target = list, .body = body };
+    bool with_attachments = false; /* of an earlier moment there are none: no log has them */
     enum status st;
 
+    if (!copying->moment.data)
+        TRY(copy_has_attachments(copying->op, copying->from, resource, &with_attachments));
     add_throughput(copying, resource, &asked);
-    TRY(post(copying->op, copying->to, &asked));
+    TRY(inside_do(copying->op, copying->to, &asked));
     copying->copied->containers++;
     TRY(copy_scripts(copying, from, to));
-    TRY(copy_items(copying, from, to));
+    TRY(copy_items(copying, from, to, with_attachments));
 out:
     return st;
 }
@@ -276,10 +287,10 @@ static enum status make_permission(struct copying *copying, struct json resource
     json_print_string(&body,
                       moved_link(copying, json_kind(link) == JSON_STRING ? json_string(link) : slice_of("")));
     buf_byte(&body, '}');
-    return post(copying->op, copying->to,
-                &(struct asked){ .method = METHOD_POST,
-                                 .target = *(const struct slice *)target,
-                                 .body = buf_as_slice(&body) });
+    return inside_do(copying->op, copying->to,
+                     &(struct asked){ .method = METHOD_POST,
+                                      .target = *(const struct slice *)target,
+                                      .body = buf_as_slice(&body) });
 }
 
 static enum status copy_user(struct copying *copying, struct json resource, const void *context)
@@ -309,18 +320,18 @@ static enum status make_database(struct copying *copying)
     struct buf body;
     enum status st;
 
-    TRY(get(op, copying->from, &(struct asked){ .method = METHOD_GET, .target = slice_of("/offers") },
-            &copying->offers));
-    TRY(get(op, copying->from,
-            &(struct asked){ .method = METHOD_GET, .target = database_path(op, copying->from_id) },
-            &database));
+    TRY(inside_get(op, copying->from, &(struct asked){ .method = METHOD_GET, .target = slice_of("/offers") },
+                   &copying->offers));
+    TRY(inside_get(op, copying->from,
+                   &(struct asked){ .method = METHOD_GET, .target = database_path(op, copying->from_id) },
+                   &database));
     buf_init(&body, &op->arena);
     buf_text(&body, "{\"id\":");
     json_print_string(&body, copying->to_id);
     buf_byte(&body, '}');
     asked.body = buf_as_slice(&body);
     add_throughput(copying, database, &asked);
-    TRY(post(op, copying->to, &asked));
+    TRY(inside_do(op, copying->to, &asked));
 out:
     return st;
 }
@@ -387,13 +398,14 @@ enum status copy_container_at(struct op *op, struct inside *inside, struct slice
     TRY(split_link(op, to, &to_database, &to_container));
     source = inside_path(op, database_path(op, database), "colls", container);
     target = inside_path(op, database_path(op, to_database), "colls", to_container);
-    TRY(get(op, inside, &(struct asked){ .method = METHOD_GET, .target = slice_of("/offers") },
-            &copying.offers));
-    TRY(get(op, inside, &(struct asked){ .method = METHOD_GET, .target = source }, &definition));
-    TRY(get(op, inside, /* before anything is made: whether the moment is a good one */
-            &(struct asked){
-                .method = METHOD_GET, .target = inside_path(op, source, "docs", no_id), .as_of = moment },
-            &copying.nothing));
+    TRY(inside_get(op, inside, &(struct asked){ .method = METHOD_GET, .target = slice_of("/offers") },
+                   &copying.offers));
+    TRY(inside_get(op, inside, &(struct asked){ .method = METHOD_GET, .target = source }, &definition));
+    TRY(inside_get(op, inside, /* before anything is made: whether the moment is a good one */
+                   &(struct asked){ .method = METHOD_GET,
+                                    .target = inside_path(op, source, "docs", no_id),
+                                    .as_of = moment },
+                   &copying.nothing));
     buf_init(&body, &op->arena);
     inside_print_without(&body, definition, own);
     body.size--; /* the brace */

@@ -1,7 +1,7 @@
 /*
  * src/main/copy.h - a database under another name, and a container of an earlier moment: read and written inside the server.
- * What is copied has new rids, etags and times; ids, definitions, scripts, users, permissions, throughput and items are as they
- * were. Links of permissions that lead into the database lead into the copy. Attachments are not copied.
+ * What is copied has new rids, etags and times; ids, definitions, scripts, users, permissions, throughput, items and attachments
+ * are as they were. Links of permissions that lead into the database lead into the copy.
  *
  * Threads. One, which may wait.
  */
@@ -18,7 +18,7 @@ enum status copy_database(struct op *op, struct inside *from, struct slice from_
 
 /*
  * A container with another's definition, scripts and throughput of now, and with the items that the other had at that moment: what
- * x-orrery-as-of takes. Links: dbs/D/colls/C.
+ * x-orrery-as-of takes, without attachments, of which nobody knows what they were. Links: dbs/D/colls/C.
  */
 enum status copy_container_at(struct op *op, struct inside *inside, struct slice from, struct slice moment,
                               struct slice to, struct copied *copied);

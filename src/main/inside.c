@@ -43,6 +43,8 @@ static void fill_request(struct request *request, const struct asked *asked)
     request->header[HEADER_AS_OF] = asked->as_of;
     request->header[HEADER_CONTINUATION] = asked->continuation;
     request->header[HEADER_PARTITION_KEY] = asked->key;
+    request->header[HEADER_SLUG] = asked->slug;
+    request->header[HEADER_CONTENT_TYPE] = asked->type;
     if (asked->is_batch)
         request->header[HEADER_IS_BATCH] = request->header[HEADER_BATCH_CONTINUE] = slice_of("true");
 }
@@ -72,6 +74,37 @@ struct slice inside_body(const struct inside *inside)
     return buf_as_slice(&inside->exchange.answer.body);
 }
 
+static enum status refused(struct op *op, const struct inside *inside)
+{
+    int status = inside->exchange.answer.status;
+
+    return op_fail(op,
+                   status == 404   ? ST_NOT_FOUND
+                   : status == 409 ? ST_EXISTS
+                   : status < 500  ? ST_BAD_REQUEST
+                                   : ST_UNAVAILABLE,
+                   "%s", inside_message(op, inside_body(inside)));
+}
+
+enum status inside_get(struct op *op, struct inside *inside, const struct asked *asked, struct json *value)
+{
+    struct slice body;
+    char *kept;
+
+    *value = json_undefined;
+    if (inside_ask(inside, asked) >= 300)
+        return refused(op, inside);
+    body = inside_body(inside);
+    kept = arena_alloc(&op->arena, body.size + 1);
+    memcpy(kept, body.data, body.size);
+    return json_parse(op, slice_make(kept, body.size), value);
+}
+
+enum status inside_do(struct op *op, struct inside *inside, const struct asked *asked)
+{
+    return inside_ask(inside, asked) < 300 ? ST_OK : refused(op, inside);
+}
+
 struct slice inside_header(const struct inside *inside, const char *name)
 {
     struct slice head = buf_as_slice(&inside->exchange.answer.head);
@@ -88,6 +121,19 @@ struct slice inside_header(const struct inside *inside, const char *name)
     return (struct slice){ 0 };
 }
 
+/* Message: {"Errors":["..."]} is how the protocol wraps some of its errors: the first of them. */
+static struct slice unwrapped(struct op *op, struct slice text)
+{
+    static const char wrap[] = "Message: ";
+    struct json parsed;
+    struct json_iter errors;
+
+    if (!slice_starts_with(text, wrap) || json_parse(op, slice_after(text, strlen(wrap)), &parsed) != ST_OK)
+        return text;
+    errors = json_iter(json_get(parsed, "Errors"));
+    return json_next(&errors) && json_kind(errors.value) == JSON_STRING ? json_string(errors.value) : text;
+}
+
 const char *inside_message(struct op *op, struct slice body)
 {
     struct slice text = body;
@@ -98,7 +144,7 @@ const char *inside_message(struct op *op, struct slice body)
         text = json_string(json_get(parsed, "message"));
     end = memchr(text.data, '\r', text.size);
     text.size = end ? (size_t)(end - text.data) : text.size;
-    return arena_text(&op->arena, text);
+    return arena_text(&op->arena, unwrapped(op, text));
 }
 
 struct slice inside_path(struct op *op, struct slice above, const char *type, struct slice id)
@@ -158,15 +204,14 @@ static struct json value_at(struct json document, struct slice path)
     return path.size ? json_undefined : document;
 }
 
-/* "[\"a\",1]", as a text inside the operation. */
-static void print_key(struct op *op, struct bulk *bulk, struct json item)
+struct slice inside_key(struct op *op, struct json paths, struct json item)
 {
     struct buf key;
     bool any = false;
 
     buf_init(&key, &op->arena);
     buf_byte(&key, '[');
-    for (struct json_iter i = json_iter(bulk->paths); json_next(&i); any = true) {
+    for (struct json_iter i = json_iter(paths); json_next(&i); any = true) {
         struct json value = value_at(item, json_string(i.value));
 
         buf_text(&key, any ? "," : "");
@@ -176,7 +221,7 @@ static void print_key(struct op *op, struct bulk *bulk, struct json item)
             json_print(&key, value);
     }
     buf_byte(&key, ']');
-    json_print_string(&bulk->body, buf_as_slice(&key));
+    return buf_as_slice(&key);
 }
 
 void bulk_begin(struct op *op, struct bulk *bulk)
@@ -210,7 +255,7 @@ enum status bulk_add(struct op *op, struct bulk *bulk, struct json item)
     buf_text(body, bulk->count ? "," : "[");
     bulk->count++;
     buf_text(body, "{\"operationType\":\"Create\",\"partitionKey\":");
-    print_key(op, bulk, item);
+    json_print_string(body, inside_key(op, bulk->paths, item)); /* a text inside the operation */
     buf_text(body, ",\"resourceBody\":");
     inside_print_without(body, item, nothing);
     buf_byte(body, '}');

@@ -17,7 +17,8 @@ struct inside {
 struct asked {
     enum method method;
     struct slice target, body;
-    struct slice throughput, autopilot, as_of, continuation, key; /* headers; no data: none */
+    /* Headers; no data: none. */
+    struct slice throughput, autopilot, as_of, continuation, key, slug, type;
     bool is_batch;
 };
 
@@ -28,6 +29,12 @@ void inside_close(struct inside *inside);
 int inside_ask(struct inside *inside, const struct asked *asked);
 struct slice inside_body(const struct inside *inside);
 
+/* The answer as a value, in the op's arena. A refusal is a failure, in the words of the answer. */
+enum status inside_get(struct op *op, struct inside *inside, const struct asked *asked, struct json *value);
+
+/* A question whose answer nobody looks at, unless it is a refusal. */
+enum status inside_do(struct op *op, struct inside *inside, const struct asked *asked);
+
 /* A header of the answer; no data: it has none. */
 struct slice inside_header(const struct inside *inside, const char *name);
 
@@ -36,6 +43,9 @@ const char *inside_message(struct op *op, struct slice body);
 
 /* dbs/<id>/colls/<id>, percent-encoded: <above>/<type>/<id>, or <above>/<type> without an id. In the op's arena. */
 struct slice inside_path(struct op *op, struct slice above, const char *type, struct slice id);
+
+/* ["a",1], the item's values at the paths of a partition key; in the op's arena. */
+struct slice inside_key(struct op *op, struct json paths, struct json item);
 
 /* ---- many items into one container ---- */
 

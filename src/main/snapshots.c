@@ -26,10 +26,12 @@ struct snapshot_info {
     int64_t ts_ms;
 };
 
+/* In memory: a mark of the store, or for one database a store of its own that has nothing else. */
 struct snapshot_mark {
     struct snapshot_mark *next;
     struct store_mark *mark;
-    char *name;
+    struct opened copy;
+    char *name, *database; /* no database: of the account */
     int64_t ts_ms;
 };
 
@@ -78,6 +80,34 @@ static enum status end_own(struct op *own, struct op *op, enum status st)
     return st;
 }
 
+static struct opened_with opened_with(struct engine *engine, const char *folder)
+{
+    return (
+        struct opened_with){ .settings = engine->settings, .account = &engine->account, .folder = folder };
+}
+
+/* In `to`, whose requests nobody serves meanwhile, the database becomes what it is in `from`. */
+static enum status replace_database(struct op *op, struct engine *engine, const struct opened *from,
+                                    const struct opened *to, struct slice database)
+{
+    struct slice path = inside_path(op, slice_of(""), "dbs", database);
+    struct service from_service, to_service;
+    struct inside source, target;
+    struct copied copied;
+    enum status st;
+
+    engine_describe(engine, from, &from_service);
+    engine_describe(engine, to, &to_service);
+    inside_open(&source, &from_service, &engine->account);
+    inside_open(&target, &to_service, &engine->account);
+    (void)inside_ask(&target,
+                     &(struct asked){ .method = METHOD_DELETE, .target = path }); /* or it is not there */
+    st = copy_database(op, &source, database, &target, database, &copied);
+    inside_close(&source);
+    inside_close(&target);
+    return st;
+}
+
 /* ---- in memory ---- */
 
 static struct snapshot_mark **find_mark(struct engine *engine, struct slice name)
@@ -89,22 +119,35 @@ static struct snapshot_mark **find_mark(struct engine *engine, struct slice name
     return at;
 }
 
+/* With the gate closed, so that it is of one moment. */
+static enum status copy_out(struct op *op, struct engine *engine, struct slice database, struct opened *copy)
+{
+    const struct opened_with with = opened_with(engine, NULL);
+    enum status st;
+
+    TRY(opened_open(op, &with, copy));
+    gate_close(&engine->gate);
+    st = replace_database(op, engine, &engine->opened, copy, database);
+    gate_open(&engine->gate);
+    if (st != ST_OK)
+        opened_close(copy);
+out:
+    return st;
+}
+
 static enum status make_mark(struct op *op, struct engine *engine, const struct snapshot_info *info)
 {
-    struct store_mark *taken;
-    struct snapshot_mark *mark;
+    struct snapshot_mark made = { .next = engine->snapshots.marks, .ts_ms = info->ts_ms }, *mark;
     enum status st;
 
     if (*find_mark(engine, info->name))
         TRY(exists(op, info->name));
-    TRY(store_mark(op, engine->opened.store, &taken));
+    TRY(info->database.data ? copy_out(op, engine, info->database, &made.copy)
+                            : store_mark(op, engine->opened.store, &made.mark));
+    made.name = heap_text(arena_text(&op->arena, info->name));
+    made.database = info->database.data ? heap_text(arena_text(&op->arena, info->database)) : NULL;
     mark = heap_allocate(sizeof(*mark));
-    *mark = (struct snapshot_mark){
-        .next = engine->snapshots.marks,
-        .mark = taken,
-        .name = heap_text(arena_text(&op->arena, info->name)),
-        .ts_ms = info->ts_ms,
-    };
+    *mark = made;
     engine->snapshots.marks = mark;
 out:
     return st;
@@ -116,14 +159,10 @@ static void free_mark(struct engine *engine, struct snapshot_mark **at)
 
     *at = mark->next;
     store_unmark(engine->opened.store, mark->mark);
+    opened_close(&mark->copy);
     free(mark->name);
+    free(mark->database);
     free(mark);
-}
-
-static struct opened_with opened_with(struct engine *engine, const char *folder)
-{
-    return (
-        struct opened_with){ .settings = engine->settings, .account = &engine->account, .folder = folder };
 }
 
 /*
@@ -152,18 +191,37 @@ out:
     }
 }
 
+/* With the gate closed. What fails midway is taken back, so this takes place whole or not at all. */
+static enum status copy_in(struct op *op, struct engine *engine, const struct snapshot_mark *mark)
+{
+    struct store_mark *before = NULL;
+    enum status st;
+
+    TRY(store_mark(op, engine->opened.store, &before));
+    st = replace_database(op, engine, &mark->copy, &engine->opened, slice_of(mark->database));
+    if (st != ST_OK)
+        rewind_memory(op, engine, before);
+    store_unmark(engine->opened.store, before);
+out:
+    return st;
+}
+
 static enum status restore_mark(struct op *op, struct engine *engine, struct slice name)
 {
     struct snapshot_mark *mark = *find_mark(engine, name);
+    enum status st = ST_OK;
     struct op own;
 
     if (!mark)
         return missing(op, name);
     begin_own(&own, op);
     gate_close(&engine->gate);
-    rewind_memory(&own, engine, mark->mark);
+    if (mark->database)
+        st = copy_in(&own, engine, mark);
+    else
+        rewind_memory(&own, engine, mark->mark);
     gate_open(&engine->gate);
-    return end_own(&own, op, ST_OK);
+    return end_own(&own, op, st);
 }
 
 /* ---- on disk ---- */
@@ -370,28 +428,6 @@ out:
 
 /* ---- of one database ---- */
 
-/* In a copy of the store, which nobody uses, the database is what it was in the snapshot. */
-static enum status replace_database(struct op *op, struct engine *engine, const struct opened *from,
-                                    const struct opened *to, struct slice database)
-{
-    struct slice path = inside_path(op, slice_of(""), "dbs", database);
-    struct service from_service, to_service;
-    struct inside source, target;
-    struct copied copied;
-    enum status st;
-
-    engine_describe(engine, from, &from_service);
-    engine_describe(engine, to, &to_service);
-    inside_open(&source, &from_service, &engine->account);
-    inside_open(&target, &to_service, &engine->account);
-    (void)inside_ask(&target,
-                     &(struct asked){ .method = METHOD_DELETE, .target = path }); /* or it is not there */
-    st = copy_database(op, &source, database, &target, database, &copied);
-    inside_close(&source);
-    inside_close(&target);
-    return st;
-}
-
 static enum status copy_and_replace(struct op *op, struct engine *engine, const struct beside *snapshot,
                                     struct beside *copy, struct slice database)
 {
@@ -460,15 +496,13 @@ static void print_info(struct op *op, const struct snapshot_info *info, struct b
     buf_printf(out, ",\"_ts\":%lld}", (long long)(info->ts_ms / 1000));
 }
 
-/* Of a database that is there. In memory there is no second store to copy it from. */
+/* Of a database that is there. */
 static enum status check_database(struct op *op, struct engine *engine, struct slice id)
 {
     struct database *database;
 
     if (!id.data)
         return ST_OK;
-    if (!engine->has_directory)
-        return op_fail(op, ST_NOT_BUILT, "A store in memory has snapshots of the whole account only.");
     database = catalog_find_database(engine->opened.catalog, id);
     if (!database || !slice_equal(database->id, id)) {
         database_release(database);
@@ -479,10 +513,33 @@ static enum status check_database(struct op *op, struct engine *engine, struct s
     return ST_OK;
 }
 
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static size_t count_snapshots(struct op *op, const struct engine *engine)
+{
+    DIR *folder = engine->has_directory ? opendir(snapshots_folder(op, engine)) : NULL;
+    size_t count = 0;
+
+    for (const struct snapshot_mark *mark = engine->snapshots.marks; mark; mark = mark->next)
+        count++;
+    for (struct dirent *entry = NULL; folder && (entry = readdir(folder));)
+        count += is_visible(entry) != 0;
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
 static enum status make_either(struct op *op, struct engine *engine, const struct snapshot_info *info)
 {
     enum status st;
 
+    if (settings_in_postgres(engine->settings))
+        TRY(op_fail(op, ST_NOT_BUILT, "There are no snapshots of data in PostgreSQL."));
+    if (count_snapshots(op, engine) >= SNAPSHOTS_MAX)
+        TRY(op_fail(op, ST_FORBIDDEN, "There may be %d snapshots: delete one first.", SNAPSHOTS_MAX));
     TRY(check_database(op, engine, info->database));
     TRY(engine->has_directory ? make_folder(op, engine, info) : make_mark(op, engine, info));
 out:
@@ -513,11 +570,6 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int is_visible(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
 static void print_folders(struct op *op, struct engine *engine, struct buf *out)
 {
     struct dirent **list;
@@ -544,7 +596,12 @@ static void print_marks(struct op *op, struct engine *engine, struct buf *out)
 
     for (const struct snapshot_mark *mark = engine->snapshots.marks; mark; mark = mark->next) {
         buf_text(out, shown++ ? "," : "");
-        print_info(op, &(struct snapshot_info){ .name = slice_of(mark->name), .ts_ms = mark->ts_ms }, out);
+        print_info(op,
+                   &(struct snapshot_info){ .name = slice_of(mark->name),
+                                            .database = mark->database ? slice_of(mark->database)
+                                                                       : (struct slice){ 0 },
+                                            .ts_ms = mark->ts_ms },
+                   out);
     }
     buf_printf(out, "],\"_count\":%d}", shown);
 }

@@ -181,3 +181,19 @@ enum status attachment_remove_all(struct op *op, struct partition_txn *txn, cons
 out:
     return st;
 }
+
+enum status attachment_any(struct op *op, const struct container *container, bool *any)
+{
+    struct range range = { key_kind_first(&op->arena, container->bucket_id, KEY_ATTACHMENT),
+                           key_kind_end(&op->arena, container->bucket_id, KEY_ATTACHMENT), false };
+    struct snapshot *snapshot = NULL;
+    struct rows rows;
+    enum status st;
+
+    TRY(store_snapshot(op, container->bucket, &snapshot));
+    TRY(store_scan(op, snapshot, range, (struct scan_limit){ 1, SIZE_MAX }, &rows));
+    *any = rows.count > 0;
+out:
+    store_release(snapshot);
+    return st;
+}

@@ -32,3 +32,6 @@ enum status attachment_media(struct op *op, struct partition_txn *txn, const str
 
 /* Removes the attachments of an item that is being removed, by a client or because it has expired. */
 enum status attachment_remove_all(struct op *op, struct partition_txn *txn, const struct record *item);
+
+/* Whether any item of the container has one. */
+enum status attachment_any(struct op *op, const struct container *container, bool *any);

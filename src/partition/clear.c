@@ -9,7 +9,7 @@ enum { STEP_ITEMS_MAX = 100, STEP_TRIES = 12 };
 struct clearing {
     const struct container *container;
     const struct placed_key *key;
-    uint64_t newest; /* the counter of documents when clearing began: items created since then stay */
+    uint64_t newest; /* the largest counter that was given out when clearing began: later items stay */
     uint64_t after;  /* clearing has done everything up to this number */
     size_t limit;    /* of a step's items */
     bool done;
@@ -93,16 +93,28 @@ static enum status step_until_written(struct op *op, struct clearing *clearing, 
     return st;
 }
 
+/* Of a store that others write to, too: they have reserved theirs in the head. */
+static enum status find_newest(struct op *op, struct clearing *clearing)
+{
+    struct view view = { 0 };
+    struct head head;
+    enum status st;
+
+    TRY(view_open(op, clearing->container->bucket, NULL, &view));
+    TRY(store_snapshot_head(op, view.snapshot, &head));
+    clearing->newest = head.counter;
+out:
+    view_close(&view);
+    return st;
+}
+
 enum status partition_clear(struct op *op, const struct container *container, const struct placed_key *key,
                             struct commit_stamp *stamp)
 {
-    struct clearing clearing = { .container = container,
-                                 .key = key,
-                                 .newest = bucket_next_counter(container->bucket) };
-    enum status st = ST_OK;
+    struct clearing clearing = { .container = container, .key = key };
+    enum status st;
 
-    if (clearing.newest == COUNTER_NONE) /* it would be above every item, those of later too */
-        TRY(op_fail(op, ST_UNAVAILABLE, "The store cannot write at the moment. Nothing was written."));
+    TRY(find_newest(op, &clearing));
     while (!clearing.done)
         TRY(step_until_written(op, &clearing, stamp));
 out:

@@ -19,7 +19,7 @@ static uint64_t item_scope(const struct container *container, struct slice epk, 
     return murmur3_128(mixed, sizeof(mixed)).h1;
 }
 
-/* Without a view. Its LSN is taken before the snapshot is. */
+/* Without a view. */
 static struct partition_txn *txn_new(struct op *op, const struct container *container)
 {
     struct partition_txn *made = arena_alloc(&op->arena, sizeof(*made));
@@ -27,16 +27,29 @@ static struct partition_txn *txn_new(struct op *op, const struct container *cont
     *made = (struct partition_txn){ .container = container, .token = env_random_u64(op->env) };
     made->batch = batch_new(op, container->bucket_id);
     made->changes_end = &made->changes;
-    made->lsn = bucket_lsn(container->bucket);
     return made;
+}
+
+/*
+ * `seen` is the bucket's LSN before the snapshot was taken: it shows at least that. The definitions are those that are known
+ * once it is taken, or later ones.
+ */
+static void begin_at(struct partition_txn *txn, uint64_t seen)
+{
+    const struct bucket *bucket = txn->container->bucket;
+
+    txn->lsn = store_snapshot_lsn(txn->view.snapshot, seen);
+    batch_follows(txn->batch, bucket_followed_lsn(bucket));
 }
 
 enum status txn_open(struct op *op, const struct container *container, struct partition_txn **txn)
 {
     struct partition_txn *made = txn_new(op, container);
+    uint64_t seen = bucket_lsn(container->bucket);
     enum status st;
 
     TRY(view_open(op, container->bucket, made->batch, &made->view));
+    begin_at(made, seen);
     *txn = made;
 out:
     return st;
@@ -95,16 +108,19 @@ enum status partition_begin_together(struct op *op, struct container *const *con
     struct bucket **buckets = arena_alloc(&op->arena, count * sizeof(struct bucket *));
     struct snapshot **snapshots = arena_alloc(&op->arena, count * sizeof(struct snapshot *));
     struct partition_txn **made = arena_alloc(&op->arena, count * sizeof(struct partition_txn *));
+    uint64_t *seen = arena_alloc(&op->arena, count * sizeof(*seen));
     enum status st;
 
     op_renew_time(op);
     for (size_t i = 0; i < count; i++) {
         made[i] = txn_new(op, containers[i]);
         buckets[i] = containers[i]->bucket;
+        seen[i] = bucket_lsn(buckets[i]);
     }
     TRY(store_snapshot_together(op, buckets, count, snapshots));
     for (size_t i = 0; i < count; i++) {
         view_open_over(snapshots[i], buckets[i], made[i]->batch, &made[i]->view);
+        begin_at(made[i], seen[i]);
         txns[i] = made[i];
     }
 out:

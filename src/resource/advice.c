@@ -34,7 +34,10 @@ static enum status choose_all(struct op *op, struct catalog *catalog, struct cho
 static enum status choose(struct op *op, struct catalog *catalog, struct json value, struct chosen *chosen)
 {
     struct link link;
+    enum status st = catalog_catch_up(op, catalog);
 
+    if (st != ST_OK)
+        return st;
     if (!link_read(value, &link))
         return op_fail(op, ST_BAD_REQUEST, "\"of\" must be a link: dbs/x or dbs/x/colls/y.");
     chosen->database = catalog_find_database(catalog, link.database);

@@ -125,13 +125,14 @@ out:
 
 enum status attachment_read(struct op *op, struct call *call, struct reply *reply)
 {
-    uint64_t lsn = container_lsn(call->container);
+    uint64_t lsn;
     struct partition_txn *txn = NULL;
     struct attachment_job job;
     enum status st;
 
     TRY(attachment_read_address(op, call, reply, &job));
-    TRY(scope_check_session(op, call, reply, lsn));
+    TRY(scope_check_session(op, call, reply));
+    lsn = container_lsn(call->container); /* before the read, which sees at least this */
     TRY(partition_begin_many(op, call->container, &job.key, &txn));
     TRY(attachment_find(op, txn, &job, call->id));
     if (!job.found)
@@ -147,12 +148,13 @@ out:
 static enum status read_all(struct op *op, const struct call *call, struct reply *reply,
                             struct attachment_job *job, struct record **list, size_t *count)
 {
-    uint64_t lsn = container_lsn(call->container);
+    uint64_t lsn;
     struct partition_txn *txn = NULL;
     enum status st;
 
     TRY(attachment_read_address(op, call, reply, job));
-    TRY(scope_check_session(op, call, reply, lsn));
+    TRY(scope_check_session(op, call, reply));
+    lsn = container_lsn(call->container); /* before the read, which sees at least this */
     TRY(partition_begin_many(op, call->container, &job->key, &txn));
     TRY(attachment_find_item(op, txn, job));
     TRY(attachment_list(op, txn, &job->item, list, count));

@@ -379,7 +379,7 @@ static enum status check_session(struct op *op, const struct parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++)
         if (parts->part[i].action.kind == ACTION_READ)
-            return scope_check_session(op, parts->call, parts->reply, container_lsn(parts->call->container));
+            return scope_check_session(op, parts->call, parts->reply);
     return ST_OK;
 }
 

@@ -206,7 +206,7 @@ enum status bulk_insert_execute(struct op *op, struct call *call, struct reply *
     enum status st;
 
     TRY(read_scope(op, &insert));
-    TRY(scope_check_session(op, call, reply, container_lsn(call->container)));
+    TRY(scope_check_session(op, call, reply));
     TRY(read_args(op, &insert));
     buf_init(body, &op->arena);
     if (!buf_reserve(body, 64)) /* before anything is written */

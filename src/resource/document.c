@@ -246,7 +246,7 @@ out:
 
 enum status document_read(struct op *op, struct call *call, struct reply *reply)
 {
-    uint64_t lsn = container_lsn(call->container); /* before the read, which sees at least this */
+    uint64_t lsn;
     struct record item;
     struct slice id;
     struct placed_key key;
@@ -255,7 +255,8 @@ enum status document_read(struct op *op, struct call *call, struct reply *reply)
 
     scope_all(reply, call);
     TRY(scope_read_key(op, call, reply, &key));
-    TRY(scope_check_session(op, call, reply, lsn));
+    TRY(scope_check_session(op, call, reply));
+    lsn = container_lsn(call->container); /* before the read, which sees at least this */
     if (as_of_is_asked(call)) {
         TRY(read_past(op, call, reply, &key));
         goto out;

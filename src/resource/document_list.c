@@ -63,7 +63,7 @@ out:
 
 enum status document_list(struct op *op, struct call *call, struct reply *reply)
 {
-    uint64_t lsn = container_lsn(call->container);
+    uint64_t lsn;
     struct continuation at;
     struct partition_scope scope;
     struct partition_page page;
@@ -75,7 +75,8 @@ enum status document_list(struct op *op, struct call *call, struct reply *reply)
     scope_all(reply, call);
     TRY(call_page_size(op, call, &limit));
     TRY(scope_read(op, call, reply, &scope));
-    TRY(scope_check_session(op, call, reply, lsn));
+    TRY(scope_check_session(op, call, reply));
+    lsn = container_lsn(call->container); /* before the read, which sees at least this */
     TRY(call_continuation(op, call, CONTINUATION_DOCUMENTS, &call->container->rid, &at));
     if (as_of_is_asked(call)) {
         TRY(list_past(op, call, reply, &scope, &at, limit));

@@ -154,7 +154,7 @@ out:
 
 enum status document_query(struct op *op, struct call *call, struct reply *reply)
 {
-    uint64_t lsn = container_lsn(call->container);
+    uint64_t lsn;
     struct query_options options = search_options(call);
     struct functions functions = functions_of(call, NULL);
     struct query_rows rows = { 0 };
@@ -166,7 +166,8 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     options.rows_as_values = form_of_answer(call) == FORM_BINARY;
     scope_all(reply, call);
     TRY(scope_read(op, call, reply, &scope));
-    TRY(scope_check_session(op, call, reply, lsn));
+    TRY(scope_check_session(op, call, reply));
+    lsn = container_lsn(call->container); /* before the read, which sees at least this */
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
     TRY(narrow_scope(op, call->container, search.query, &scope));

@@ -315,7 +315,7 @@ enum status feed_read(struct op *op, struct call *call, struct reply *reply)
     TRY(read_mode(op, call, &mode));
     TRY(call_page_size(op, call, &page.limit));
     TRY(scope_read(op, call, reply, &scope));
-    TRY(scope_check_session(op, call, reply, container_lsn(call->container)));
+    TRY(scope_check_session(op, call, reply));
     TRY(partition_feed_open(op, call->container, &scope, mode, &changes));
     partition_feed_expect(&changes, page.limit + 1);
     TRY(seek(op, call, &changes));

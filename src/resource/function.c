@@ -75,14 +75,17 @@ static enum status find(struct op *op, struct functions *functions, struct slice
     const struct call *call = functions->call;
     struct child *child;
     struct json body;
-    enum status st = ST_NOT_FOUND;
+    enum status st;
 
     for (size_t i = 0; i < functions->count; i++)
         if (slice_equal(functions->known[i].script.name, name)) {
             *which = i;
             return ST_OK;
         }
-    child = catalog_find_child(call->service->catalog, RID_TYPE_UDF, &call->container->rid, name);
+    st =
+        catalog_look_for_child(op, call->service->catalog, RID_TYPE_UDF, &call->container->rid, name, &child);
+    if (st == ST_OK)
+        st = ST_NOT_FOUND;
     if (child && slice_equal(child->id, name)) /* no other name than its own: none by its rid */
         st = read_keeping(op, functions, &child, &body);
     if (st == ST_NOT_FOUND)

@@ -114,10 +114,10 @@ static enum status find_procedure(struct op *op, const struct call *call, struct
 
     if (slice_starts_with(call->id, SYSTEM_NAMES))
         return find_system(op, call->id, script);
-    *procedure =
-        catalog_find_child(call->service->catalog, RID_TYPE_PROCEDURE, &call->container->rid, call->id);
+    TRY(catalog_look_for_child(op, call->service->catalog, RID_TYPE_PROCEDURE, &call->container->rid,
+                               call->id, procedure));
     if (!*procedure)
-        return op_fail_as(op, ST_NOT_FOUND);
+        TRY(op_fail_as(op, ST_NOT_FOUND));
     TRY(child_read_body(op, call->service->catalog, procedure, &body));
     *script = script_of("sproc", *procedure, body);
 out:
@@ -246,7 +246,7 @@ enum status procedure_execute(struct op *op, struct call *call, struct reply *re
         goto out;
     }
     TRY(read_key(op, &execution));
-    TRY(scope_check_session(op, call, reply, container_lsn(call->container)));
+    TRY(scope_check_session(op, call, reply));
     TRY(read_args(op, call, &execution.args));
     TRY(find_procedure(op, call, &procedure, &execution.script));
     TRY(run(op, &execution));

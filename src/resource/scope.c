@@ -18,8 +18,20 @@ void scope_key(struct reply *reply, const struct call *call, const struct placed
     reply_ranges(reply, ranges_of_prefix(call->container, &key->epk));
 }
 
-enum status scope_check_session(struct op *op, const struct call *call, const struct reply *reply,
-                                uint64_t lsn)
+enum status scope_check_lsn(struct op *op, const struct container *container, uint64_t wanted)
+{
+    uint64_t lsn = container_lsn(container);
+    enum status st = ST_OK;
+
+    if (wanted > lsn)
+        TRY(container_newest_lsn(op, container, &lsn));
+    if (wanted > lsn)
+        TRY(op_fail_as(op, ST_SESSION_UNAVAILABLE));
+out:
+    return st;
+}
+
+enum status scope_check_session(struct op *op, const struct call *call, const struct reply *reply)
 {
     struct slice header = call_header(call, HEADER_SESSION_TOKEN);
     struct session_ranges ranges = { reply->about.ranges, ranges_all(call->container),
@@ -31,8 +43,7 @@ enum status scope_check_session(struct op *op, const struct call *call, const st
     if (!header.data || header.size == 0)
         return ST_OK;
     TRY(session_token_lsn(op, header, &ranges, &wanted));
-    if (wanted > lsn)
-        TRY(op_fail_as(op, ST_SESSION_UNAVAILABLE));
+    TRY(scope_check_lsn(op, call->container, wanted));
 out:
     return st;
 }

@@ -5,7 +5,7 @@
  *     TRY(scope_read_key(op, call, reply, &key));            or about the range of the header's key
  *     TRY(scope_read_range(op, call, reply, &min, &max));    or about the range that the header names
  *     TRY(scope_read(op, call, reply, &scope));        or whichever of them there is: a list or a query
- *     TRY(scope_check_session(op, call, reply, lsn));        reads the client's token for those ranges
+ *     TRY(scope_check_session(op, call, reply));             reads the client's token for those ranges
  *     ...
  *     reply_session(reply, lsn);                             and the token that goes out names them
  * A plan needs only the first: it has no rows, so no bounds, and names no session.
@@ -38,9 +38,12 @@ enum status scope_read_range(struct op *op, const struct call *call, struct repl
 enum status scope_read(struct op *op, const struct call *call, struct reply *reply,
                        struct partition_scope *scope);
 
-/* ST_SESSION_UNAVAILABLE when the client's token has a later LSN than `lsn` for a range that the answer is about. */
-enum status scope_check_session(struct op *op, const struct call *call, const struct reply *reply,
-                                uint64_t lsn);
+/*
+ * ST_SESSION_UNAVAILABLE when the client's token has a later LSN than the container, for a range that the answer is about.
+ * The second is about an LSN of a token that was read already.
+ */
+enum status scope_check_session(struct op *op, const struct call *call, const struct reply *reply);
+enum status scope_check_lsn(struct op *op, const struct container *container, uint64_t wanted);
 
 /*
  * For a query that is not about one key or range: the service answers it only when the request says that this is meant.

@@ -14,13 +14,19 @@
 static enum status find_in(struct op *op, struct catalog *catalog, struct slice database_name,
                            struct slice name, struct container **container)
 {
-    struct database *database = catalog_find_database(catalog, database_name);
+    struct database *database = NULL;
+    enum status st;
 
     assert(!*container);
+    TRY(catalog_catch_up(op, catalog));
+    database = catalog_find_database(catalog, database_name);
     if (database)
         *container = catalog_find_container(catalog, database, name);
+    if (!*container)
+        st = op_fail_as(op, ST_NOT_FOUND);
+out:
     database_release(database);
-    return *container ? ST_OK : op_fail_as(op, ST_NOT_FOUND);
+    return st;
 }
 
 /* "dbs/<database>/colls/<container>" */

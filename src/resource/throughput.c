@@ -18,6 +18,14 @@ static uint64_t units_of(struct catalog *catalog, const struct rid *owner)
     return units;
 }
 
+/* Each of several processes lets through its part. One unit is left, because none means that there is no offer. */
+static uint64_t part_of(const struct catalog *catalog, uint64_t units)
+{
+    uint64_t part = units / catalog_peers(catalog);
+
+    return units && !part ? 1 : part;
+}
+
 /* Offers are looked at again when one of them has changed. */
 static uint64_t units_now(struct op *op, struct catalog *catalog, struct meter *meter,
                           const struct rid *owner, uint64_t otherwise)
@@ -26,7 +34,8 @@ static uint64_t units_now(struct op *op, struct catalog *catalog, struct meter *
 
     if (atomic_load_explicit(&meter->offers_seen, memory_order_acquire) == version)
         return atomic_load_explicit(&meter->units, memory_order_relaxed);
-    units = units_of(catalog, owner);
+    units = part_of(catalog, units_of(catalog, owner));
+    otherwise = part_of(catalog, otherwise);
     meter_set_units(meter, units ? units : otherwise, env_monotonic_us(op->env));
     atomic_store_explicit(&meter->offers_seen, version, memory_order_release);
     return units ? units : otherwise;

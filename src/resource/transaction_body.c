@@ -10,6 +10,7 @@
 #include "json/binary_read.h"
 #include "resource/batch.h"
 #include "resource/item.h"
+#include "resource/scope.h"
 #include "resource/transaction.h"
 
 /* ---- the body ---- */
@@ -145,18 +146,34 @@ out:
 
 /* ---- its owners ---- */
 
-static void find_owners(const struct transaction *transaction, struct txn_part *part)
+static void find_known(struct txn_part *part)
+{
+    struct catalog *catalog = part->call.service->catalog;
+
+    if (!part->call.database)
+        part->call.database = catalog_find_database(catalog, part->database);
+    if (part->call.database)
+        part->call.container = catalog_find_container(catalog, part->call.database, part->container);
+}
+
+/* What is not there may have been made by another process. */
+static enum status find_owners(struct op *op, const struct transaction *transaction, struct txn_part *part)
 {
     struct service *service = transaction->call->service;
+    enum status st = ST_OK;
 
     part->call = (struct call){ .service = service,
                                 .request = transaction->call->request,
                                 .type = slice_of("docs"),
                                 .id = part->action.id };
     part->home = LEDGER_NOWHERE;
-    part->call.database = catalog_find_database(service->catalog, part->database);
-    if (part->call.database)
-        part->call.container = catalog_find_container(service->catalog, part->call.database, part->container);
+    find_known(part);
+    if (part->call.container)
+        goto out;
+    TRY(catalog_catch_up(op, service->catalog));
+    find_known(part);
+out:
+    return st;
 }
 
 /* The operation as a request of its own: what a token or a role must allow. */
@@ -264,8 +281,7 @@ static enum status check_session(struct op *op, const struct txn_part *part)
     if (part->action.kind != ACTION_READ)
         return session_token_check(op, part->session);
     TRY(session_token_lsn(op, part->session, &ranges, &wanted));
-    if (wanted > container_lsn(container))
-        TRY(op_fail_as(op, ST_SESSION_UNAVAILABLE));
+    TRY(scope_check_lsn(op, container, wanted));
 out:
     return st;
 }
@@ -292,7 +308,7 @@ enum status transaction_place(struct op *op, struct transaction *transaction)
 
     transaction->container_count = 0;
     for (size_t i = 0; i < transaction->count; i++)
-        find_owners(transaction, &transaction->part[i]);
+        TRY(find_owners(op, transaction, &transaction->part[i]));
     for (size_t i = 0; i < transaction->count; i++)
         TRY(check_rights(op, transaction, &transaction->part[i]));
     for (size_t i = 0; i < transaction->count; i++) {

@@ -81,7 +81,8 @@ static enum status add_trigger(struct op *op, const struct call *call, struct sl
     assert(*count <= TRIGGERS_MAX);
     if (*count == TRIGGERS_MAX)
         TRY(op_fail_as(op, ST_BAD_REQUEST));
-    child = catalog_find_child(call->service->catalog, RID_TYPE_TRIGGER, &call->container->rid, name);
+    TRY(catalog_look_for_child(op, call->service->catalog, RID_TYPE_TRIGGER, &call->container->rid, name,
+                               &child));
     st = child ? child_read_body(op, call->service->catalog, &child, &body) : ST_NOT_FOUND;
     if (st == ST_NOT_FOUND)
         st = op_fail(op, ST_BAD_REQUEST, "Trigger '%.*s' does not exist.",

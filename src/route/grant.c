@@ -98,13 +98,21 @@ static bool allows(struct op *op, const struct grant *grant, const struct child 
 enum status grant_check(struct op *op, const struct grant *grant, struct call *call,
                         const struct route *route)
 {
-    struct child *permission = catalog_find_child_at(call->service->catalog, &grant->permission);
-    bool allowed = permission && permission->type == RID_TYPE_PERMISSION &&
-                   (route->flags & FOR_EVERYBODY || allows(op, grant, permission, call, route));
+    struct catalog *catalog = call->service->catalog;
+    struct child *permission = catalog_find_child_at(catalog, &grant->permission);
+    bool allowed;
+    enum status st = ST_OK;
 
     assert(grant->permission.size > 0); /* size 0 stands for a master key, which needs no grant */
+    if (!permission) {
+        TRY(catalog_catch_up(op, catalog)); /* another process may have made it */
+        permission = catalog_find_child_at(catalog, &grant->permission);
+    }
+    allowed = permission && permission->type == RID_TYPE_PERMISSION &&
+              (route->flags & FOR_EVERYBODY || allows(op, grant, permission, call, route));
+    if (!allowed)
+        TRY(op_fail_as(op, ST_FORBIDDEN));
+out:
     child_release(permission);
-    if (allowed)
-        return ST_OK;
-    return op_fail_as(op, ST_FORBIDDEN);
+    return st;
 }

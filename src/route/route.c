@@ -246,8 +246,16 @@ static enum status settle_catalog(struct op *op, const struct routed *routed)
     return writes || st == ST_WOULD_BLOCK ? st : ST_OK;
 }
 
-/* Looks up what the route's shape names. ST_OK means that all of it is there, which route_assert_owners() repeats. */
-static enum status find_owners(struct op *op, struct routed *routed)
+/* What a request about definitions finds is as new as its answer. Of items the store says when a definition is old. */
+static enum status catch_up(struct op *op, const struct routed *routed)
+{
+    if (routed->route->flags & OF_ITEMS)
+        return ST_OK;
+    return catalog_catch_up(op, routed->call.service->catalog);
+}
+
+/* What the route's shape names, as far as it is known here. */
+static enum status find_known_owners(struct op *op, struct routed *routed)
 {
     const struct path *path = &routed->path;
     unsigned owners = route_owners(routed->route);
@@ -275,6 +283,35 @@ static enum status find_owners(struct op *op, struct routed *routed)
     if (owners & OWNER_USER)
         TRY(find_user(op, routed));
     route_assert_owners(routed->route, call);
+out:
+    return st;
+}
+
+static void release_owners(struct call *call)
+{
+    child_release(call->user);
+    container_release(call->container);
+    database_release(call->database);
+    call->user = NULL;
+    call->container = NULL;
+    call->database = NULL;
+}
+
+/*
+ * Looks up what the route's shape names. ST_OK means that all of it is there, which route_assert_owners() repeats. What is
+ * not there may have been made by another process: then it is looked for again.
+ */
+static enum status find_owners(struct op *op, struct routed *routed)
+{
+    enum status st;
+
+    release_owners(&routed->call); /* it may have come so far before, and had to wait then */
+    st = find_known_owners(op, routed);
+    if (st == ST_OK)
+        goto out;
+    TRY(catalog_catch_up(op, routed->call.service->catalog));
+    release_owners(&routed->call);
+    TRY(find_known_owners(op, routed));
 out:
     return st;
 }
@@ -368,13 +405,17 @@ static enum status check_version(struct op *op, const struct call *call, const s
                    "Invalid API version. Ensure a valid x-ms-version header value is passed.");
 }
 
-/* What was is read. An operation that would not know of the header is refused, because its client means another moment. */
+/*
+ * What was is read. An operation that would not know of the header is refused, because its client means another moment. The plan
+ * of a query is the same at every moment.
+ */
 static enum status check_as_of(struct op *op, const struct routed *routed, const struct request *request)
 {
     const struct route *route = routed->route;
 
     if (!request->header[HEADER_AS_OF].data ||
-        ((route->run == document_read || route->run == document_query || route->run == document_list) &&
+        ((route->run == document_read || route->run == document_query || route->run == document_plan ||
+          route->run == document_list) &&
          !request->header[HEADER_A_IM].data))
         return ST_OK;
     return op_fail(op, ST_BAD_HEADER,
@@ -476,7 +517,10 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     TRY(check_as_of(op, routed, request));
     exchange->class = route_class(routed->route, request);
     TRY(settle_catalog(op, routed));
+    TRY(catch_up(op, routed));
     owners = find_owners(op, routed);
+    if (owners == ST_WOULD_BLOCK)
+        TRY(owners);
     TRY(check_rights(op, router, routed)); /* before the owners: nobody is told what there is elsewhere */
     TRY(owners);
     TRY(check_known_container(op, &routed->call));
@@ -515,13 +559,6 @@ static void note_session(struct routed *routed)
 
     if (route && route->flags & OF_ITEMS && routed->call.container && !reply_has_session(&routed->reply))
         reply_session(&routed->reply, container_lsn(routed->call.container));
-}
-
-static void release_owners(struct call *call)
-{
-    child_release(call->user);
-    container_release(call->container);
-    database_release(call->database);
 }
 
 static void audit(struct router *router, struct exchange *exchange, const struct routed *routed,
@@ -730,6 +767,35 @@ static enum status run(struct exchange *exchange, struct routed *routed)
     return routed->route->run(&exchange->op, &routed->call, &routed->reply);
 }
 
+/* Another process has put another container in the place of the operation's. Nothing was written. */
+static bool is_overtaken(const struct routed *routed, enum status st)
+{
+    struct catalog *catalog = routed->call.service->catalog;
+    struct database *database;
+    struct container *now = NULL;
+    bool is_another;
+
+    if (!routed->is_prepared || !catalog_is_shared(catalog))
+        return false;
+    if (st != ST_OWNER_NOT_FOUND || !routed->call.container || routed->path.count < 4)
+        return false;
+    database = catalog_find_database(catalog, routed->path.segment[1]);
+    if (database)
+        now = catalog_find_container(catalog, database, routed->path.segment[3]);
+    is_another = now && !rid_equal(&now->rid, &routed->call.container->rid);
+    container_release(now);
+    database_release(database);
+    return is_another;
+}
+
+static void begin_anew(struct exchange *exchange, struct routed *routed)
+{
+    release_owners(&routed->call);
+    routed->is_prepared = false;
+    routed->call.resume = NULL;
+    begin_reply(exchange, routed);
+}
+
 /* Too many queries or scripts are waiting, or too much of everything. */
 static enum status refuse(struct op *op, enum exchange_class class)
 {
@@ -750,6 +816,13 @@ static enum status prepare_to_run(struct router *router, struct exchange *exchan
     if (!reserve_is_whole())
         return op_fail_as(&exchange->op, ST_NO_MEMORY);
     return prepare(router, exchange, routed);
+}
+
+static enum status attempt(struct router *router, struct exchange *exchange, struct routed *routed)
+{
+    enum status st = prepare_to_run(router, exchange, routed);
+
+    return st == ST_OK ? run(exchange, routed) : st;
 }
 
 /* ---- the gate ---- */
@@ -812,9 +885,11 @@ enum status route_handle(void *context, struct exchange *exchange)
         op_renew_time(&exchange->op);
     routed = routed_of(router, exchange);
     begin_reply(exchange, routed);
-    st = prepare_to_run(router, exchange, routed);
-    if (st == ST_OK)
-        st = run(exchange, routed);
+    st = attempt(router, exchange, routed);
+    if (is_overtaken(routed, st)) {
+        begin_anew(exchange, routed);
+        st = attempt(router, exchange, routed);
+    }
     if (st == ST_WOULD_BLOCK || st == ST_PENDING)
         return st;
     finish(router, exchange, routed, st);
@@ -836,10 +911,11 @@ static enum status admit_operation(struct router *router, struct exchange *excha
     TRY(let_in(router, exchange, routed));
     if (routed->who.kind == AUTH_BY_KEY || routed->is_outside || settle_catalog(op, routed) != ST_OK)
         goto out;
-    (void)!find_owners(op, routed);
-    TRY(check_rights(op, router, routed));
+    if (find_known_owners(op, routed) != ST_OK && catalog_is_shared(router->options.service->catalog))
+        goto out; /* another process may have made it */
+    st = check_rights(op, router, routed);
 out:
-    return st;
+    return st == ST_WOULD_BLOCK ? ST_OK : st; /* then it is told later */
 }
 
 /* Those that need no key need no body either. */

@@ -17,7 +17,7 @@ struct batch *batch_new(struct op *op, uint64_t bucket)
 {
     struct batch *batch = arena_alloc(&op->arena, sizeof(*batch));
 
-    *batch = (struct batch){ .arena = &op->arena, .bucket = bucket };
+    *batch = (struct batch){ .arena = &op->arena, .bucket = bucket, .follows = FOLLOWS_ANY };
     batch->changes_end = &batch->changes;
     batch->expectation = batch->first;
     batch->expectation_capacity = sizeof(batch->first) / sizeof(batch->first[0]);
@@ -314,6 +314,28 @@ void batch_holds_stamps(struct batch *batch, uint8_t *room)
 void batch_begins_above(struct batch *batch, uint64_t lsn)
 {
     batch->above_lsn = lsn;
+}
+
+void batch_follows(struct batch *batch, uint64_t lsn)
+{
+    batch->follows = lsn;
+}
+
+/* In the order of their ids, in which a store locks them; each once. */
+void batch_redefines(struct batch *batch, uint64_t bucket, bool dropped)
+{
+    struct redefined **at = &batch->redefined, *made;
+
+    assert(bucket > batch->bucket); /* the batch's own is locked first */
+    while (*at && (*at)->bucket < bucket)
+        at = &(*at)->next;
+    if (*at && (*at)->bucket == bucket) {
+        (*at)->dropped |= dropped;
+        return;
+    }
+    made = arena_alloc(batch->arena, sizeof(*made));
+    *made = (struct redefined){ *at, bucket, dropped };
+    *at = made;
 }
 
 void batch_counts(struct batch *batch, int64_t documents, int64_t bytes)

@@ -68,6 +68,18 @@ void batch_uses_counter(struct batch *batch, uint64_t counter);
 void batch_begins_above(struct batch *batch, uint64_t lsn);
 
 /*
+ * The batch was made by definitions (of containers, in bucket 0) as of that LSN of bucket 0: bucket_followed_lsn(). A shared
+ * store refuses it (ST_WRITE_CONFLICT) when its bucket was redefined later, by whichever process.
+ */
+void batch_follows(struct batch *batch, uint64_t lsn);
+
+/*
+ * With this batch, which is one of bucket 0, another bucket is written by another definition, or no longer: batches for it
+ * that follow an earlier LSN are refused from then on. `dropped`: so is every other.
+ */
+void batch_redefines(struct batch *batch, uint64_t bucket, bool dropped);
+
+/*
  * For the last of several batches that are committed together (store_commit_together): `room` has STAMP_BYTES for each
  * of the others and lies in a stamped value of this batch. Their stamps are written there, in their order.
  */

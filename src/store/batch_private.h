@@ -11,6 +11,15 @@ struct expectation {
     uint64_t scope, lsn;
 };
 
+#define FOLLOWS_ANY UINT64_MAX
+
+/* A bucket that is redefined with the batch. */
+struct redefined {
+    struct redefined *next;
+    uint64_t bucket;
+    bool dropped;
+};
+
 struct batch_change {
     struct batch_change *next;
     uint8_t *value;
@@ -22,9 +31,11 @@ struct batch {
     uint64_t bucket;
     struct expectation *expectation;
     size_t expectation_count, expectation_capacity;
-    struct expectation first[2];       /* most batches name an item, and at most another id for it */
-    uint64_t counter;                  /* the largest in use; 0 when there is none */
-    uint64_t above_lsn;                /* its own LSN is above it, whatever the bucket's was */
+    struct expectation first[2]; /* most batches name an item, and at most another id for it */
+    uint64_t counter;            /* the largest in use; 0 when there is none */
+    uint64_t above_lsn;          /* its own LSN is above it, whatever the bucket's was */
+    uint64_t follows;            /* definitions as of this LSN of bucket 0; FOLLOWS_ANY: it goes by none */
+    struct redefined *redefined;
     int64_t documents, document_bytes; /* more, or less, than before */
     uint8_t *stamps; /* room for those of the batches before it in its set; NULL: it does not hold them */
     struct sorted entries;

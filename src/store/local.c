@@ -214,7 +214,7 @@ static struct local_bucket *new_bucket(struct local *local, uint64_t id, const s
 {
     struct local_bucket *bucket = heap_allocate(sizeof(*bucket));
 
-    bucket->base = (struct bucket){ &local->base, id };
+    bucket->base = (struct bucket){ .store = &local->base, .id = id };
     bucket->head = *head;
     bucket->floor_lsn = head->lsn; /* no transaction under way is older than this process */
     bucket->counts = head->counts;

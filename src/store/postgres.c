@@ -31,7 +31,8 @@ static void postgres_close(struct store *store)
     struct postgres *postgres = postgres_of(store);
 
     queue_close(postgres);
-    link_close(postgres->guard);
+    members_leave(postgres);
+    link_close(postgres->tending);
     links_close(&postgres->snapshots);
     links_close(&postgres->calls);
     for (size_t i = 0; i < postgres->chain_count; i++) {
@@ -56,6 +57,7 @@ static struct postgres *postgres_new(struct env *env, const struct store_options
 {
     enum { FIRST_CHAINS = 64 };
     struct postgres *postgres = heap_allocate(sizeof(*postgres));
+    struct links like;
 
     postgres->base = (struct store){ .ops = &postgres_ops,
                                      .keeps_entries = options->entries != ENTRIES_NONE,
@@ -64,13 +66,17 @@ static struct postgres *postgres_new(struct env *env, const struct store_options
     postgres->where = heap_text(options->directory);
     postgres->chain_count = FIRST_CHAINS;
     postgres->chains = heap_allocate(FIRST_CHAINS * sizeof(*postgres->chains));
+    like = (struct links){ .where = postgres->where,
+                           .sync = options->sync,
+                           .promotions = &postgres->promotions };
     thread_rwlock_init(&postgres->lock);
     pthread_mutex_init(&postgres->stats_mutex, NULL);
     pthread_mutex_init(&postgres->moments_mutex, NULL);
-    links_open(&postgres->snapshots, postgres->where, options->sync, SNAPSHOT_LINKS_MAX, SNAPSHOT_IDLE_MS);
-    links_open(&postgres->calls, postgres->where, options->sync, CALL_LINKS_MAX, CALL_IDLE_MS);
+    links_open(&postgres->snapshots, &like, SNAPSHOT_LINKS_MAX, SNAPSHOT_IDLE_MS);
+    links_open(&postgres->calls, &like, CALL_LINKS_MAX, CALL_IDLE_MS);
     atomic_init(&postgres->writable, true);
-    atomic_init(&postgres->replaced, false);
+    atomic_init(&postgres->leads, false);
+    atomic_init(&postgres->peers, 1);
     return postgres;
 }
 
@@ -83,11 +89,12 @@ enum status postgres_open(struct op *op, const struct store_options *options, st
     assert(!options->read_only); /* the callers that only read do so in a directory */
     if (!started)
         TRY(op_fail(op, ST_UNAVAILABLE, "no thread can be started for the store"));
-    postgres->guard = link_open(postgres->where, options->sync, CALL_IDLE_MS);
-    if (!postgres->guard)
+    TRY(link_library(op));
+    postgres->tending = links_connect(postgres->where, options->sync, CALL_IDLE_MS, &postgres->promotions);
+    if (!postgres->tending)
         TRY(op_fail(op, ST_UNAVAILABLE, "The database cannot be reached."));
-    TRY(postgres_schema(op, postgres->guard));
-    TRY(postgres_own(op, postgres));
+    TRY(postgres_schema(op, postgres->tending));
+    TRY(members_join(op, postgres));
     *store = &postgres->base;
 out:
     if (st != ST_OK)
@@ -109,9 +116,22 @@ struct head_row head_row_of(const struct answer *answer, size_t row)
                               .dropped = answer_number(answer, row, 3) };
 }
 
-void postgres_bucket_saw(struct postgres_bucket *bucket, const struct head *head)
+static void raise(_Atomic uint64_t *largest, uint64_t to)
 {
+    uint64_t seen = atomic_load(largest);
+
+    while (seen < to && !atomic_compare_exchange_weak(largest, &seen, to))
+        ;
+}
+
+void postgres_bucket_saw(struct postgres_bucket *bucket, const struct head_row *row)
+{
+    const struct head *head = &row->head;
     uint64_t seen = atomic_load(&bucket->seen_lsn);
+
+    if (row->dropped)
+        atomic_store(&bucket->base.is_dropped, true);
+    raise(&bucket->base.redefined_lsn, row->epoch);
 
     while (seen < head->lsn && !atomic_compare_exchange_weak(&bucket->seen_lsn, &seen, head->lsn))
         ;
@@ -163,20 +183,20 @@ static void grow_table(struct postgres *postgres)
 }
 
 /* No transaction of this process is older than the bucket here, so what was before it need not be known. */
-static struct postgres_bucket *new_bucket(struct postgres *postgres, uint64_t id, const struct head *head)
+static struct postgres_bucket *new_bucket(struct postgres *postgres, uint64_t id, const struct head_row *row)
 {
     struct postgres_bucket *bucket = heap_allocate(sizeof(*bucket));
 
-    bucket->base = (struct bucket){ &postgres->base, id };
-    bucket->known_lsn = bucket->floor_lsn = head->lsn;
+    bucket->base = (struct bucket){ .store = &postgres->base, .id = id };
+    bucket->known_lsn = bucket->floor_lsn = row->head.lsn;
     bucket->last = &bucket->first;
     pthread_mutex_init(&bucket->counter_mutex, NULL);
     pthread_mutex_init(&bucket->scopes_mutex, NULL);
-    postgres_bucket_saw(bucket, head);
+    postgres_bucket_saw(bucket, row);
     return bucket;
 }
 
-static struct postgres_bucket *add_bucket(struct postgres *postgres, uint64_t id, const struct head *head)
+static struct postgres_bucket *add_bucket(struct postgres *postgres, uint64_t id, const struct head_row *row)
 {
     struct postgres_bucket *bucket;
 
@@ -185,7 +205,7 @@ static struct postgres_bucket *add_bucket(struct postgres *postgres, uint64_t id
     if (!bucket) {
         if (postgres->bucket_count == postgres->chain_count)
             grow_table(postgres);
-        bucket = new_bucket(postgres, id, head);
+        bucket = new_bucket(postgres, id, row);
         link_bucket(postgres, bucket);
         postgres->bucket_count++;
     }
@@ -257,7 +277,7 @@ enum status postgres_bucket(struct op *op, struct store *store, uint64_t id, str
         TRY(fetch_head(op, postgres, id, false, &row, &there));
         if (!there)
             TRY(fetch_head(op, postgres, id, true, &row, &there));
-        found = add_bucket(postgres, id, &row.head);
+        found = add_bucket(postgres, id, &row);
     }
     *bucket = &found->base;
 out:
@@ -365,36 +385,38 @@ static bool postgres_is_writable(const struct store *store)
 {
     const struct postgres *postgres = (const struct postgres *)store;
 
-    return atomic_load(&postgres->writable) && !atomic_load(&postgres->replaced);
+    return atomic_load(&postgres->writable);
 }
 
-/* Keeps, or takes again, the lock of the one server that writes, and finds out whether the database is there. */
+/* Tells the others that we are there, and finds out whether the database is. */
 static enum status postgres_upkeep(struct op *op, struct store *store)
 {
     struct postgres *postgres = postgres_of(store);
-    enum status st = ST_OK;
 
-    if (atomic_load(&postgres->replaced))
-        return ST_OK;
-    if (postgres->guard && link_run(postgres->guard, "SELECT 1", NULL) != LINK_OK) {
-        link_close(postgres->guard);
-        postgres->guard = NULL;
+    (void)op;
+    if (postgres->tending && !members_beat(postgres)) {
+        link_close(postgres->tending);
+        postgres->tending = NULL;
         atomic_store(&postgres->writable, false);
     }
-    if (!postgres->guard) {
-        postgres->guard = link_open(postgres->where, true, CALL_IDLE_MS);
-        if (!postgres->guard)
-            return ST_OK; /* next time */
-        st = postgres_own(op, postgres);
-        if (st != ST_OK) {
-            log_line(LOG_ERROR, "store: %s", op->error);
-            link_close(postgres->guard);
-            postgres->guard = NULL;
-            return ST_OK;
+    if (!postgres->tending) {
+        postgres->tending = links_connect(postgres->where, true, CALL_IDLE_MS, &postgres->promotions);
+        if (!postgres->tending || !members_beat(postgres)) {
+            atomic_store(&postgres->writable,
+                         false); /* a commit may have found it meanwhile, and lost it again */
+            return ST_OK;        /* next time */
         }
     }
     atomic_store(&postgres->writable, true);
     return ST_OK;
+}
+
+static struct store_peers postgres_peers(struct store *store)
+{
+    struct postgres *postgres = postgres_of(store);
+
+    return (struct store_peers){ .count = atomic_load(&postgres->peers),
+                                 .leads = atomic_load(&postgres->leads) };
 }
 
 static void postgres_stats(struct store *store, struct store_stats *stats)
@@ -457,6 +479,9 @@ static const struct store_ops postgres_ops = {
     .is_writable = postgres_is_writable,
     .upkeep = postgres_upkeep,
     .stats = postgres_stats,
+    .peers = postgres_peers,
+    .lock_definitions = postgres_lock_definitions,
+    .unlock_definitions = postgres_unlock_definitions,
     .entries_open = plain_open,
     .entries_count = plain_count,
     .entries_settled = postgres_entries_settled,

@@ -86,7 +86,17 @@ static struct slice scopes_encode(struct arena *arena, const struct batch *batch
     return slice_make(bytes, batch->expectation_count * 8);
 }
 
-/* Newest first, as they came. A gap below the oldest: more was committed than we asked for. */
+/* Below the oldest of those that came there may be more: we did not ask for so many, or they were trimmed. */
+static void raise_floor(struct part *part, size_t count)
+{
+    struct postgres_bucket *bucket = part->bucket;
+    uint64_t oldest = count ? (uint64_t)answer_number(part->others, count - 1, 0) : part->first_lsn + 1;
+
+    if (oldest > part->known_lsn + 1 && bucket->floor_lsn < oldest - 1)
+        bucket->floor_lsn = oldest - 1;
+}
+
+/* Newest first, as they came. */
 static void learn_others(struct part *part)
 {
     struct postgres_bucket *bucket = part->bucket;
@@ -98,12 +108,7 @@ static void learn_others(struct part *part)
         for (size_t at = 0; at + 8 <= scopes.size; at += 8)
             mark(bucket, get_be(scopes.data + at, 8), (uint64_t)answer_number(part->others, row, 0));
     }
-    if (count > OTHERS_MAX) {
-        uint64_t oldest = (uint64_t)answer_number(part->others, count - 1, 0);
-
-        if (bucket->floor_lsn < oldest)
-            bucket->floor_lsn = oldest;
-    }
+    raise_floor(part, count);
     if (bucket->known_lsn < part->first_lsn)
         bucket->known_lsn = part->first_lsn;
 }
@@ -208,27 +213,11 @@ static enum link_end take_part(struct transaction *txn, struct part *part)
         locked = LINK_REFUSED; /* the head was made when the bucket was found */
     if (locked == LINK_OK) {
         part->row = head_row_of(head, 0);
-        postgres_bucket_saw(part->bucket, &part->row.head);
+        postgres_bucket_saw(part->bucket, &part->row);
     }
     part->first_lsn = part->row.head.lsn;
     answer_free(head);
     return locked == LINK_OK ? asked : locked;
-}
-
-static enum link_end take_owner(struct transaction *txn)
-{
-    struct answer *answer = NULL;
-    enum link_end end = link_take(txn->link, &answer);
-
-    if (end == LINK_OK &&
-        (answer_rows(answer) != 1 || (uint64_t)answer_number(answer, 0, 0) != txn->postgres->generation)) {
-        if (!atomic_exchange(&txn->postgres->replaced, true))
-            log_line(LOG_ERROR,
-                     "store: another server has taken over the database; this one writes nothing more");
-        end = LINK_REFUSED;
-    }
-    answer_free(answer);
-    return end;
 }
 
 static enum link_end lock_heads(struct transaction *txn)
@@ -236,13 +225,10 @@ static enum link_end lock_heads(struct transaction *txn)
     enum link_end end, each;
 
     link_send(txn->link, SQL_BEGIN, NULL, 0);
-    link_send(txn->link, SQL_OWNER, NULL, 0);
     for (size_t i = 0; i < txn->part_count; i++)
         ask_part(txn, &txn->parts[i]);
     link_sync(txn->link);
     end = link_take(txn->link, NULL);
-    each = take_owner(txn);
-    end = end == LINK_OK ? each : end;
     for (size_t i = 0; i < txn->part_count; i++) {
         each = take_part(txn, &txn->parts[i]);
         end = end == LINK_OK ? each : end;
@@ -282,8 +268,7 @@ static bool begin(struct transaction *txn)
         end = lock_heads(txn);
         if (end == LINK_OK)
             return true;
-        if (!atomic_load(&txn->postgres->replaced))
-            log_line(LOG_WARN, "store: no commit can begin: %s", link_error(txn->link));
+        log_line(LOG_WARN, "store: no commit can begin: %s", link_error(txn->link));
         forget_others(txn);
         roll_back(txn);
         links_give(calls, txn->link);
@@ -302,6 +287,8 @@ static enum status judge(const struct part *part, const struct batch *batch)
         return ST_OWNER_NOT_FOUND;
     if (batch->counter == COUNTER_NONE)
         return ST_UNAVAILABLE; /* no counter could be reserved for it */
+    if (batch->follows < part->row.epoch)
+        return ST_WRITE_CONFLICT; /* it was made by a definition of before */
     return expectations_hold(part, batch) ? ST_OK : ST_WRITE_CONFLICT;
 }
 
@@ -536,6 +523,27 @@ static size_t send_commit_rows(struct transaction *txn)
     return statements;
 }
 
+/* Nobody writes by the definition of before from here on. Those who are about to have the lock of their head, and are waited for. */
+static size_t send_redefined(struct transaction *txn)
+{
+    size_t statements = 0;
+
+    for (const struct submission_of_bucket *each = txn->first; each; each = each->next) {
+        const struct redefined *one = each->status == ST_OK ? each->batch->redefined : NULL;
+
+        for (; one; one = one->next, statements++) {
+            uint8_t bytes[3][8];
+
+            link_send(txn->link, SQL_REDEFINE,
+                      (struct sql_param[]){ sql_number(bytes[0], one->bucket),
+                                            sql_number(bytes[1], each->stamp.lsn),
+                                            sql_number(bytes[2], one->dropped) },
+                      3);
+        }
+    }
+    return statements;
+}
+
 static size_t send_head(struct transaction *txn, const struct part *part)
 {
     const struct head *head = &part->row.head;
@@ -594,7 +602,7 @@ static enum link_end write_all(struct transaction *txn)
         if (each->status == ST_OK)
             add_batch(txn, each);
     settle_mutations(txn);
-    statements = send_rows(txn) + send_commit_rows(txn);
+    statements = send_rows(txn) + send_commit_rows(txn) + send_redefined(txn);
     for (size_t i = 0; i < txn->part_count; i++)
         statements += send_head(txn, &txn->parts[i]);
     link_send(txn->link, SQL_COMMIT, NULL, 0);
@@ -700,7 +708,7 @@ static void finish(struct transaction *txn)
     for (size_t i = 0; written && i < txn->part_count; i++) {
         struct postgres_bucket *bucket = txn->parts[i].bucket;
 
-        postgres_bucket_saw(bucket, &txn->parts[i].row.head);
+        postgres_bucket_saw(bucket, &txn->parts[i].row);
         pthread_mutex_lock(&bucket->scopes_mutex);
         if (bucket->known_lsn < txn->parts[i].row.head.lsn)
             bucket->known_lsn = txn->parts[i].row.head.lsn;
@@ -758,7 +766,7 @@ void postgres_write(struct postgres *postgres, struct op *op, struct submission_
     list_parts(&txn);
     for (struct submission_of_bucket *each = first; each; each = each->next)
         each->status = ST_OK;
-    if (!atomic_load(&postgres->replaced) && begin(&txn)) {
+    if (begin(&txn)) {
         run(&txn);
         links_give(&postgres->calls, txn.link);
         if (is_any(&txn, ST_OK))

@@ -1,8 +1,10 @@
 /* src/store/postgres_link.c - libpq: connections, statements in a pipeline, answers in binary form. */
 #include <assert.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <libpq-fe.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,76 @@ struct link {
     char state[6], error[ERROR_BYTES];
 };
 
+/* ---- the library ---- */
+
+#define PQ_FUNCTIONS(F)     \
+    F(PQclear)              \
+    F(PQcmdTuples)          \
+    F(PQconnectdbParams)    \
+    F(PQconninfoFree)       \
+    F(PQconninfoParse)      \
+    F(PQconsumeInput)       \
+    F(PQenterPipelineMode)  \
+    F(PQerrorMessage)       \
+    F(PQexec)               \
+    F(PQexitPipelineMode)   \
+    F(PQfformat)            \
+    F(PQfinish)             \
+    F(PQflush)              \
+    F(PQgetResult)          \
+    F(PQgetlength)          \
+    F(PQgetvalue)           \
+    F(PQisBusy)             \
+    F(PQntuples)            \
+    F(PQpipelineSync)       \
+    F(PQresultErrorField)   \
+    F(PQresultErrorMessage) \
+    F(PQresultStatus)       \
+    F(PQsendPrepare)        \
+    F(PQsendQueryPrepared)  \
+    F(PQsetnonblocking)     \
+    F(PQsocket)             \
+    F(PQstatus)
+
+/* Opened by whoever opens a store in PostgreSQL: no other server loads it, nor the many libraries that it brings. */
+static struct {
+#define MEMBER(name) typeof(name) *name;
+    PQ_FUNCTIONS(MEMBER)
+#undef MEMBER
+    bool ready;
+    char failure[ERROR_BYTES];
+} pq;
+
+static void load_library(void)
+{
+    static const char *const names[] = { "libpq.so.5", "libpq.5.dylib" };
+    void *library = NULL;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !library; i++) {
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        if (!library && i == 0)
+            snprintf(pq.failure, sizeof(pq.failure), "%s", dlerror());
+    }
+    pq.ready = library != NULL;
+#define LOAD(name)                                                                             \
+    if (pq.ready && !(pq.name = (typeof(pq.name))dlsym(library, #name))) {                     \
+        snprintf(pq.failure, sizeof(pq.failure), "it has no " #name ": version 14 is needed"); \
+        pq.ready = false;                                                                      \
+    }
+    PQ_FUNCTIONS(LOAD)
+#undef LOAD
+}
+
+enum status link_library(struct op *op)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, load_library);
+    if (pq.ready)
+        return ST_OK;
+    return op_fail(op, ST_NOT_BUILT, "A store in PostgreSQL needs the library libpq: %s", pq.failure);
+}
+
 /* ---- a connection ---- */
 
 static void note_error(struct link *link, const char *state, const char *text)
@@ -45,25 +117,99 @@ static void note_error(struct link *link, const char *state, const char *text)
 static void note_lost(struct link *link)
 {
     if (!link->lost)
-        note_error(link, "", PQerrorMessage(link->connection));
+        note_error(link, "", pq.PQerrorMessage(link->connection));
     link->lost = true;
 }
 
-/* What the user's own text says goes before these. */
-static PGconn *connect_to(const char *where)
-{
-    static const char *const names[] = { "connect_timeout",
-                                         "target_session_attrs",
-                                         "keepalives_idle",
-                                         "keepalives_interval",
-                                         "keepalives_count",
-                                         "tcp_user_timeout",
-                                         "fallback_application_name",
-                                         "dbname",
-                                         NULL };
-    const char *const values[] = { "5", "read-write", "10", "5", "3", "20000", "orrery", where, NULL };
+/* ---- several hosts ---- */
 
-    return PQconnectdbParams(names, values, 1);
+/* The lists that a text may have, a place for each host. */
+enum { LISTS = 3, LIST_BYTES = 2048 };
+static const char *const list_names[LISTS] = { "host", "hostaddr", "port" };
+
+struct hosts {
+    char list[LISTS][LIST_BYTES]; /* empty: the text says nothing */
+    size_t count;
+};
+
+static size_t places_in(const char *list)
+{
+    size_t count = list[0] != '\0';
+
+    for (; *list; list++)
+        count += *list == ',';
+    return count;
+}
+
+static void read_hosts(const char *where, struct hosts *hosts)
+{
+    PQconninfoOption *options = pq.PQconninfoParse(where, NULL);
+
+    *hosts = (struct hosts){ .count = 1 };
+    for (const PQconninfoOption *each = options; each && each->keyword; each++)
+        for (size_t i = 0; i < LISTS; i++)
+            if (strcmp(each->keyword, list_names[i]) == 0 && each->val && strlen(each->val) < LIST_BYTES)
+                snprintf(hosts->list[i], LIST_BYTES, "%s", each->val);
+    if (places_in(hosts->list[0]) > 1)
+        hosts->count = places_in(hosts->list[0]);
+    else if (places_in(hosts->list[1]) > 1)
+        hosts->count = places_in(hosts->list[1]);
+    pq.PQconninfoFree(options);
+}
+
+size_t link_hosts(const char *where)
+{
+    struct hosts hosts;
+
+    read_hosts(where, &hosts);
+    return hosts.count;
+}
+
+/* "a,b,c" becomes "b,c,a". A list with one place is for all hosts, and stays. */
+static void turn(char list[LIST_BYTES])
+{
+    char *rest = strchr(list, ','), first[LIST_BYTES];
+    size_t size;
+
+    if (!rest)
+        return;
+    size = (size_t)(rest - list);
+    memcpy(first, list, size);
+    memmove(list, rest + 1, strlen(rest));
+    snprintf(list + strlen(list), LIST_BYTES - strlen(list), ",%.*s", (int)size, first);
+}
+
+/* What the user's own text says goes before these, and after it only with which of its hosts to begin. */
+static PGconn *connect_to(const char *where, size_t first_host)
+{
+    const char *names[] = { "connect_timeout",
+                            "target_session_attrs",
+                            "keepalives_idle",
+                            "keepalives_interval",
+                            "keepalives_count",
+                            "tcp_user_timeout",
+                            "fallback_application_name",
+                            "dbname",
+                            NULL,
+                            NULL,
+                            NULL,
+                            NULL };
+    const char *values[] = { "5",      "read-write", "10", "5",  "3",  "20000",
+                             "orrery", where,        NULL, NULL, NULL, NULL };
+    enum { GIVEN = 8 };
+    struct hosts hosts;
+    size_t count = GIVEN;
+
+    read_hosts(where, &hosts);
+    for (size_t i = 0; first_host > 0 && i < LISTS; i++) {
+        for (size_t turns = 0; turns < first_host; turns++)
+            turn(hosts.list[i]);
+        if (hosts.list[i][0]) {
+            names[count] = list_names[i];
+            values[count++] = hosts.list[i];
+        }
+    }
+    return pq.PQconnectdbParams(names, values, 1);
 }
 
 /* A commit is acknowledged when it is durable, whatever the role's setting: a stronger one is kept. */
@@ -85,18 +231,20 @@ static bool set_session(struct link *link, bool sync, int64_t idle_ms)
         " set_config('client_min_messages', 'error', false),"
         " set_config('idle_in_transaction_session_timeout', '%lld', false), %s",
         (long long)idle_ms, sync ? sync_setting : "set_config('synchronous_commit', 'off', false)");
-    result = PQexec(link->connection, text);
-    done = PQresultStatus(result) == PGRES_TUPLES_OK;
-    PQclear(result);
-    return done && PQsetnonblocking(link->connection, 1) == 0 && PQenterPipelineMode(link->connection) == 1;
+    result = pq.PQexec(link->connection, text);
+    done = pq.PQresultStatus(result) == PGRES_TUPLES_OK;
+    pq.PQclear(result);
+    return done && pq.PQsetnonblocking(link->connection, 1) == 0 &&
+           pq.PQenterPipelineMode(link->connection) == 1;
 }
 
-struct link *link_open(const char *where, bool sync, int64_t idle_ms)
+struct link *link_open(const char *where, size_t first_host, bool sync, int64_t idle_ms)
 {
     struct link *link = heap_allocate(sizeof(*link));
 
-    link->connection = connect_to(where);
-    if (PQstatus(link->connection) == CONNECTION_OK && set_session(link, sync, idle_ms))
+    assert(pq.ready); /* whoever has a store has called link_library() */
+    link->connection = connect_to(where, first_host);
+    if (pq.PQstatus(link->connection) == CONNECTION_OK && set_session(link, sync, idle_ms))
         return link;
     note_lost(link);
     log_line(LOG_WARN, "store: no connection to the database: %s", link->error);
@@ -108,14 +256,14 @@ void link_close(struct link *link)
 {
     if (!link)
         return;
-    PQfinish(link->connection);
+    pq.PQfinish(link->connection);
     free(link->expected);
     free(link);
 }
 
 bool link_is_sound(const struct link *link)
 {
-    return !link->lost && PQstatus(link->connection) == CONNECTION_OK;
+    return !link->lost && pq.PQstatus(link->connection) == CONNECTION_OK;
 }
 
 const char *link_state(const struct link *link)
@@ -142,7 +290,7 @@ static bool prepare(struct link *link, enum sql sql)
 {
     if (link->prepared[sql])
         return true;
-    if (PQsendPrepare(link->connection, sql_name(sql), sql_text(sql), 0, NULL) != 1)
+    if (pq.PQsendPrepare(link->connection, sql_name(sql), sql_text(sql), 0, NULL) != 1)
         return false;
     link->prepared[sql] = true;
     expect(link, EXPECT_PREPARED, sql);
@@ -161,14 +309,14 @@ void link_send(struct link *link, enum sql sql, const struct sql_param *params, 
         formats[i] = 1;
     }
     if (link->lost || !prepare(link, sql) ||
-        PQsendQueryPrepared(link->connection, sql_name(sql), (int)count, values, sizes, formats, 1) != 1)
+        pq.PQsendQueryPrepared(link->connection, sql_name(sql), (int)count, values, sizes, formats, 1) != 1)
         note_lost(link);
     expect(link, EXPECT_ANSWER, sql);
 }
 
 void link_sync(struct link *link)
 {
-    if (link->lost || PQpipelineSync(link->connection) != 1)
+    if (link->lost || pq.PQpipelineSync(link->connection) != 1)
         note_lost(link);
     expect(link, EXPECT_SYNC, SQL_COUNT);
 }
@@ -177,7 +325,7 @@ void link_sync(struct link *link)
 
 static bool wait_for_socket(struct link *link, bool also_to_write, int64_t deadline_ms)
 {
-    struct pollfd poll_for = { .fd = PQsocket(link->connection),
+    struct pollfd poll_for = { .fd = pq.PQsocket(link->connection),
                                .events = (short)(POLLIN | (also_to_write ? POLLOUT : 0)) };
     int64_t left = deadline_ms - env_monotonic_ms(env_system());
     int ready = left > 0 ? poll(&poll_for, 1, (int)left) : 0;
@@ -186,19 +334,19 @@ static bool wait_for_socket(struct link *link, bool also_to_write, int64_t deadl
         return true;
     if (ready <= 0)
         return false;
-    return !(poll_for.revents & (POLLIN | POLLERR | POLLHUP)) || PQconsumeInput(link->connection) == 1;
+    return !(poll_for.revents & (POLLIN | POLLERR | POLLHUP)) || pq.PQconsumeInput(link->connection) == 1;
 }
 
 /* True when the next result can be had without waiting. */
 static bool pump(struct link *link)
 {
     int64_t deadline_ms = env_monotonic_ms(env_system()) + ANSWER_MS_MAX;
-    int unsent = PQflush(link->connection);
+    int unsent = pq.PQflush(link->connection);
 
-    while (unsent >= 0 && (unsent == 1 || PQisBusy(link->connection))) {
+    while (unsent >= 0 && (unsent == 1 || pq.PQisBusy(link->connection))) {
         if (!wait_for_socket(link, unsent == 1, deadline_ms))
             return false;
-        unsent = PQflush(link->connection);
+        unsent = pq.PQflush(link->connection);
     }
     return unsent >= 0;
 }
@@ -211,13 +359,13 @@ static bool next_result(struct link *link, PGresult **result)
         note_lost(link);
         return false;
     }
-    *result = PQgetResult(link->connection);
+    *result = pq.PQgetResult(link->connection);
     return true;
 }
 
 static enum link_end judge(struct link *link, const PGresult *result)
 {
-    switch (PQresultStatus(result)) {
+    switch (pq.PQresultStatus(result)) {
     case PGRES_COMMAND_OK:
     case PGRES_TUPLES_OK:
     case PGRES_PIPELINE_SYNC:
@@ -225,8 +373,8 @@ static enum link_end judge(struct link *link, const PGresult *result)
     case PGRES_PIPELINE_ABORTED:
         return LINK_SKIPPED;
     default:
-        note_error(link, PQresultErrorField(result, PG_DIAG_SQLSTATE), PQresultErrorMessage(result));
-        if (PQstatus(link->connection) == CONNECTION_OK)
+        note_error(link, pq.PQresultErrorField(result, PG_DIAG_SQLSTATE), pq.PQresultErrorMessage(result));
+        if (pq.PQstatus(link->connection) == CONNECTION_OK)
             return LINK_REFUSED;
         link->lost = true;
         return LINK_LOST;
@@ -252,7 +400,7 @@ static enum link_end take_next(struct link *link, PGresult **result)
     if (next.kind == EXPECT_PREPARED && end != LINK_OK)
         link->prepared[next.sql] = false;
     if (next.kind != EXPECT_SYNC && (!next_result(link, &behind) || behind)) {
-        PQclear(behind);
+        pq.PQclear(behind);
         note_lost(link);
         return LINK_LOST;
     }
@@ -268,7 +416,7 @@ static void pass_over_left(struct link *link)
 
         if (take_next(link, &result) == LINK_LOST)
             link->lost = true;
-        PQclear(result);
+        pq.PQclear(result);
         link->left_syncs -= is_sync;
     }
 }
@@ -283,7 +431,7 @@ enum link_end link_take(struct link *link, struct answer **answer)
         *answer = NULL;
     if (link->expected[link->first].kind == EXPECT_PREPARED) {
         prepared = take_next(link, &result);
-        PQclear(result);
+        pq.PQclear(result);
         result = NULL;
     }
     assert(link->expected[link->first].kind == EXPECT_ANSWER);
@@ -293,7 +441,7 @@ enum link_end link_take(struct link *link, struct answer **answer)
     if (answer && end == LINK_OK)
         *answer = (struct answer *)result;
     else
-        PQclear(result);
+        pq.PQclear(result);
     return end;
 }
 
@@ -305,7 +453,7 @@ enum link_end link_end(struct link *link)
     pass_over_left(link);
     assert(link->expected[link->first].kind == EXPECT_SYNC);
     end = take_next(link, &result);
-    PQclear(result);
+    pq.PQclear(result);
     return end;
 }
 
@@ -317,7 +465,7 @@ void link_leave(struct link *link)
         syncs += link->expected[i].kind == EXPECT_SYNC;
     assert(link->first == link->count || link->expected[link->count - 1].kind == EXPECT_SYNC);
     link->left_syncs = syncs;
-    if (!link->lost && PQflush(link->connection) < 0)
+    if (!link->lost && pq.PQflush(link->connection) < 0)
         note_lost(link);
 }
 
@@ -331,19 +479,19 @@ enum link_end link_run(struct link *link, const char *text, struct answer **answ
     if (answer)
         *answer = NULL;
     pass_over_left(link);
-    if (link->lost || PQexitPipelineMode(link->connection) != 1 ||
-        PQsetnonblocking(link->connection, 0) != 0) {
+    if (link->lost || pq.PQexitPipelineMode(link->connection) != 1 ||
+        pq.PQsetnonblocking(link->connection, 0) != 0) {
         note_lost(link);
         return LINK_LOST;
     }
-    result = PQexec(link->connection, text);
+    result = pq.PQexec(link->connection, text);
     end = judge(link, result);
-    if (PQsetnonblocking(link->connection, 1) != 0 || PQenterPipelineMode(link->connection) != 1)
+    if (pq.PQsetnonblocking(link->connection, 1) != 0 || pq.PQenterPipelineMode(link->connection) != 1)
         note_lost(link);
     if (answer && end == LINK_OK)
         *answer = (struct answer *)result;
     else
-        PQclear(result);
+        pq.PQclear(result);
     return end;
 }
 
@@ -356,13 +504,13 @@ static const PGresult *result_of(const struct answer *answer)
 
 size_t answer_rows(const struct answer *answer)
 {
-    return (size_t)PQntuples(result_of(answer));
+    return (size_t)pq.PQntuples(result_of(answer));
 }
 
 struct slice answer_bytes(const struct answer *answer, size_t row, size_t column)
 {
-    return slice_make(PQgetvalue(result_of(answer), (int)row, (int)column),
-                      (size_t)PQgetlength(result_of(answer), (int)row, (int)column));
+    return slice_make(pq.PQgetvalue(result_of(answer), (int)row, (int)column),
+                      (size_t)pq.PQgetlength(result_of(answer), (int)row, (int)column));
 }
 
 /* Answers to text come as text. */
@@ -370,17 +518,17 @@ int64_t answer_number(const struct answer *answer, size_t row, size_t column)
 {
     struct slice bytes = answer_bytes(answer, row, column);
 
-    if (PQfformat(result_of(answer), (int)column) == 0)
+    if (pq.PQfformat(result_of(answer), (int)column) == 0)
         return bytes.size && bytes.data[0] == 't' ? 1 : strtoll(bytes.data, NULL, 10);
     return (int64_t)get_be(bytes.data, bytes.size);
 }
 
 size_t answer_changed(const struct answer *answer)
 {
-    return (size_t)strtoull(PQcmdTuples((PGresult *)answer), NULL, 10);
+    return (size_t)strtoull(pq.PQcmdTuples((PGresult *)answer), NULL, 10);
 }
 
 void answer_free(struct answer *answer)
 {
-    PQclear((PGresult *)answer);
+    pq.PQclear((PGresult *)answer);
 }

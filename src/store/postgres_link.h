@@ -1,6 +1,6 @@
 /*
  * src/store/postgres_link.h - one connection to PostgreSQL, in pipeline mode; postgres_link.c is the only file that
- * knows libpq.
+ * knows libpq, which is opened at run time.
  *     link_send(link, SQL_GET, params, 2);
  *     link_sync(link);                            from here on it is on its way: one round trip
  *     if (link_take(link, &rows) == LINK_OK) ...  once for each link_send(), in their order
@@ -32,9 +32,16 @@ enum link_end {
     LINK_LOST,    /* nobody knows: the connection is gone, or nothing came in time */
 };
 
-/* NULL, with a reason in the log, when there is no connection. `idle_ms`: how long the server lets it rest in a transaction. */
-struct link *link_open(const char *where, bool sync, int64_t idle_ms);
-void link_close(struct link *link); /* NULL is welcome */
+/* Before the first connection. ST_NOT_BUILT: libpq is not on this machine. */
+enum status link_library(struct op *op);
+
+/*
+ * NULL, with a reason in the log, when there is no connection. `first_host`: of several, which one to begin with. `idle_ms`:
+ * how long the server lets it rest in a transaction.
+ */
+struct link *link_open(const char *where, size_t first_host, bool sync, int64_t idle_ms);
+size_t link_hosts(const char *where); /* how many the text names; 1 at least */
+void link_close(struct link *link);   /* NULL is welcome */
 bool link_is_sound(const struct link *link);
 
 /* Text without parameters, any number of statements, waited for. For the schema. */

@@ -4,14 +4,49 @@
 #include <time.h>
 
 #include "base/heap.h"
+#include "base/log.h"
 #include "base/thread.h"
 #include "store/postgres_private.h"
 
 enum { WAIT_SECONDS_MAX = 20 };
 
-void links_open(struct links *links, const char *where, bool sync, size_t links_max, int64_t idle_ms)
+/*
+ * A database counts how often a standby of it was promoted. One that has counted fewer than another was replaced by that one:
+ * what it has since is lost, so nobody uses it. It is not asked for where there is no such count.
+ */
+static bool is_replaced(struct link *link, _Atomic uint64_t *promotions)
 {
-    *links = (struct links){ .where = where, .sync = sync, .links_max = links_max, .idle_ms = idle_ms };
+    struct answer *answer = NULL;
+    uint64_t seen = atomic_load(promotions), count = 0;
+
+    if (link_run(link, "SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint",
+                 &answer) == LINK_OK &&
+        answer_rows(answer) == 1)
+        count = (uint64_t)answer_number(answer, 0, 0);
+    answer_free(answer);
+    while (seen < count && !atomic_compare_exchange_weak(promotions, &seen, count))
+        ;
+    return count < seen;
+}
+
+struct link *links_connect(const char *where, bool sync, int64_t idle_ms, _Atomic uint64_t *promotions)
+{
+    for (size_t host = 0, hosts = link_hosts(where); host < hosts; host++) {
+        struct link *link = link_open(where, host, sync, idle_ms);
+
+        if (!link || !is_replaced(link, promotions))
+            return link; /* without a link: none of the hosts takes writes */
+        log_line(LOG_ERROR, "store: the database that answers was replaced by another: it is not used");
+        link_close(link);
+    }
+    return NULL;
+}
+
+void links_open(struct links *links, const struct links *like, size_t links_max, int64_t idle_ms)
+{
+    *links = *like;
+    links->links_max = links_max;
+    links->idle_ms = idle_ms;
     links->idle = heap_allocate(links_max * sizeof(*links->idle));
     pthread_mutex_init(&links->mutex, NULL);
     pthread_cond_init(&links->returned, NULL);
@@ -64,7 +99,7 @@ struct link *links_take(struct links *links)
     }
     pthread_mutex_unlock(&links->mutex);
     if (may_open) {
-        link = link_open(links->where, links->sync, links->idle_ms);
+        link = links_connect(links->where, links->sync, links->idle_ms, links->promotions);
         if (!link)
             count_out(links);
     }

@@ -2,7 +2,7 @@
  * src/store/postgres_private.h - the store whose data is in PostgreSQL, for postgres*.c only.
  *
  *     postgres.c         opening, buckets, counters, all of it at once
- *     postgres_schema.c  the tables are made and brought up to date; the one server that may write
+ *     postgres_schema.c  the tables are made and brought up to date;  postgres_members.c  who uses them
  *     postgres_links.c    connections that are shared
  *     postgres_read.c    snapshots and reads
  *     postgres_commit.c  one transaction: heads locked, expectations judged, rows written, doubt settled
@@ -29,6 +29,7 @@ enum { SNAPSHOT_LINKS_MAX = 24, CALL_LINKS_MAX = 8 };
 struct links {
     const char *where;
     bool sync;
+    _Atomic uint64_t *promotions; /* the most that any database of ours has counted */
     int64_t idle_ms;
     size_t links_max;
     pthread_mutex_t mutex;
@@ -37,8 +38,12 @@ struct links {
     size_t idle_count, open_count;
 };
 
-void links_open(struct links *links, const char *where, bool sync, size_t links_max, int64_t idle_ms);
+/* Of `like` it takes where to connect, and how. */
+void links_open(struct links *links, const struct links *like, size_t links_max, int64_t idle_ms);
 void links_close(struct links *links);
+
+/* A link of the caller's own; NULL when there is no connection to be had. */
+struct link *links_connect(const char *where, bool sync, int64_t idle_ms, _Atomic uint64_t *promotions);
 
 /*
  * Waits for a link. NULL: there is none to be had. One that rested may have been lost meanwhile: its first statement
@@ -95,9 +100,12 @@ struct postgres {
     pthread_mutex_t moments_mutex;
     struct moment *moments; /* that snapshots hold open (postgres_read.c) */
 
-    struct link *guard; /* holds the lock of the one server that writes; the upkeep's own */
-    uint64_t generation;
-    atomic_bool writable, replaced;
+    struct link *tending;  /* the upkeep's own */
+    struct link *changing; /* holds the lock of definitions, while somebody has it; guarded by that */
+    uint64_t member;       /* our number among the processes that use the database */
+    atomic_uint peers;
+    _Atomic uint64_t promotions;
+    atomic_bool writable, leads;
 
     struct queue queue;
     pthread_mutex_t stats_mutex;
@@ -128,8 +136,18 @@ static inline struct sql_param sql_key(struct slice key)
 /* Makes the tables, or brings them up to date, under a lock. */
 enum status postgres_schema(struct op *op, struct link *link);
 
-/* Becomes the one server that writes: ST_UNAVAILABLE with a reason while there is another. */
-enum status postgres_own(struct op *op, struct postgres *postgres);
+/* ---- postgres_members.c ---- */
+
+/*
+ * A process that uses the database says so every second or so. Whoever has been silent for a while does not count, and the
+ * oldest of the others leads.
+ */
+enum status members_join(struct op *op, struct postgres *postgres);
+bool members_beat(struct postgres *postgres);
+void members_leave(struct postgres *postgres);
+
+enum status postgres_lock_definitions(struct op *op, struct store *store);
+void postgres_unlock_definitions(struct store *store);
 
 /* ---- postgres.c ---- */
 
@@ -149,7 +167,7 @@ struct head_row {
 struct head_row head_row_of(const struct answer *answer, size_t row);
 
 /* The bucket has come so far. */
-void postgres_bucket_saw(struct postgres_bucket *bucket, const struct head *head);
+void postgres_bucket_saw(struct postgres_bucket *bucket, const struct head_row *row);
 
 /* Logs why, and tells the client that the database cannot be reached. */
 enum status postgres_failed(struct op *op, const struct link *link);

@@ -159,7 +159,7 @@ enum status postgres_snapshot_together(struct op *op, struct bucket *const *buck
     moment->row = rows[0];
     list_moment(postgres, moment, count);
     for (size_t i = 0; i < count; i++) {
-        postgres_bucket_saw(postgres_bucket_of(buckets[i]), &rows[i].head);
+        postgres_bucket_saw(postgres_bucket_of(buckets[i]), &rows[i]);
         snapshots[i] = share(moment, buckets[i], &rows[i]);
     }
 out:
@@ -334,6 +334,9 @@ out:
     return st;
 }
 
+/* Columns of SQL_GET behind those of the head. */
+enum { IS_THERE = 7, VALUE = 8 };
+
 static enum link_end ask_value(struct link *link, struct slice key, struct answer **answer)
 {
     uint8_t bytes[8];
@@ -373,8 +376,13 @@ enum status postgres_get_latest(struct op *op, struct bucket *bucket, struct sli
         goto out;
     st = ST_OK;
     *value = (struct slice){ 0 };
-    if (answer_rows(answer) == 1)
-        TRY(row_copy_value(op, answer_bytes(answer, 0, 0), value));
+    if (answer_rows(answer) == 1) {
+        struct head_row row = head_row_of(answer, 0);
+
+        postgres_bucket_saw(postgres_bucket_of(bucket), &row);
+        if (answer_number(answer, 0, IS_THERE))
+            TRY(row_copy_value(op, answer_bytes(answer, 0, VALUE), value));
+    }
 out:
     answer_free(answer);
     return st;

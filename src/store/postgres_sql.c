@@ -25,12 +25,13 @@ static const struct {
     [SQL_BEGIN_SNAPSHOT] = { "begin_snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" },
     [SQL_COMMIT] = { "commit", "COMMIT" },
     [SQL_ROLLBACK] = { "rollback", "ROLLBACK" },
-    [SQL_OWNER] = { "owner", "SELECT generation FROM orrery_owner" },
     [SQL_HEAD] = { "head", "SELECT " HEAD_COLUMNS " FROM orrery_head WHERE shard = $1" },
     [SQL_HEAD_MAKE] = { "head_make", "INSERT INTO orrery_head (shard) VALUES ($1) ON CONFLICT DO NOTHING" },
     [SQL_LOCK] = { "lock", "UPDATE orrery_head SET epoch = epoch WHERE shard = $1 RETURNING " HEAD_COLUMNS },
     [SQL_ADVANCE] = { "advance", "UPDATE orrery_head SET lsn = $2, ts = $3, counter = greatest(counter, $4),"
                                  " documents = $5, bytes = $6 WHERE shard = $1" },
+    [SQL_REDEFINE] = { "redefine",
+                       "UPDATE orrery_head SET epoch = $2, dropped = $3::bigint <> 0 WHERE shard = $1" },
     [SQL_RESERVE] = { "reserve",
                       "UPDATE orrery_head SET counter = counter + $2 WHERE shard = $1 RETURNING counter" },
     [SQL_DROP] = { "drop", "UPDATE orrery_head SET dropped = true, epoch = epoch + 1 WHERE shard = $1" },
@@ -44,7 +45,9 @@ static const struct {
     [SQL_COMMITS_TRIM] = { "commits_trim",
                            "DELETE FROM orrery_commit WHERE shard = $1 AND lsn < $2 AND ts < $3" },
     [SQL_TOKEN] = { "token", "SELECT token FROM orrery_commit WHERE shard = $1 AND lsn = $2" },
-    [SQL_GET] = { "get", "SELECT value FROM orrery_kv WHERE shard = $1 AND key = $2" },
+    [SQL_GET] = { "get", "SELECT " HEAD_COLUMNS ", key IS NOT NULL, value FROM orrery_head AS head"
+                         " LEFT JOIN orrery_kv AS kv ON kv.shard = head.shard AND kv.key = $2 WHERE "
+                         "head.shard = $1" },
     [SQL_GET_MANY] = { "get_many",
                        "SELECT key, value FROM orrery_kv WHERE shard = $1 AND key = ANY ($2::bytea[])" },
     [SQL_SCAN] = { "scan", "SELECT key, value FROM orrery_kv " IN_RANGE " ORDER BY key LIMIT $4" },
@@ -127,5 +130,6 @@ const char *const sql_schema[] = {
     " ts bigint NOT NULL, scopes bytea NOT NULL, PRIMARY KEY (shard, lsn));"
     "CREATE TABLE orrery_owner (one boolean PRIMARY KEY CHECK (one), generation bigint NOT NULL);"
     "INSERT INTO orrery_owner (one, generation) VALUES (true, 0)",
+    "DROP TABLE orrery_owner; CREATE TABLE orrery_member (id bigserial PRIMARY KEY, beat bigint NOT NULL)",
     NULL,
 };

@@ -69,16 +69,53 @@ bool bucket_keeps_entries(const struct bucket *bucket)
 
 /* ---- reading ---- */
 
+/* Nobody goes on by old definitions. What was read is still what it was. */
+static enum status follow(struct op *op, const struct bucket *bucket)
+{
+    struct store *store = bucket->store;
+
+    if (!store->catch_up || atomic_load(&bucket->redefined_lsn) <= atomic_load(&store->followed_lsn))
+        return ST_OK;
+    if (store->catch_up(op, store->catch_up_context) != ST_OK)
+        return op_fail(op, ST_UNAVAILABLE, "The definitions cannot be read at the moment.");
+    return atomic_load(&bucket->is_dropped) ? store_explain(op, ST_OWNER_NOT_FOUND) : ST_OK;
+}
+
+static enum status follow_all(struct op *op, struct bucket *const *buckets, size_t count,
+                              struct snapshot **snapshots)
+{
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < count; i++)
+        TRY(follow(op, buckets[i]));
+out:
+    for (size_t i = 0; st != ST_OK && i < count; i++) {
+        store_release(snapshots[i]);
+        snapshots[i] = NULL;
+    }
+    return st;
+}
+
 enum status store_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot)
 {
-    return bucket->store->ops->snapshot(op, bucket, snapshot);
+    enum status st;
+
+    TRY(bucket->store->ops->snapshot(op, bucket, snapshot));
+    TRY(follow_all(op, &bucket, 1, snapshot));
+out:
+    return st;
 }
 
 enum status store_snapshot_together(struct op *op, struct bucket *const *buckets, size_t count,
                                     struct snapshot **snapshots)
 {
+    enum status st;
+
     assert(count > 0);
-    return buckets[0]->store->ops->snapshot_together(op, buckets, count, snapshots);
+    TRY(buckets[0]->store->ops->snapshot_together(op, buckets, count, snapshots));
+    TRY(follow_all(op, buckets, count, snapshots));
+out:
+    return st;
 }
 
 void store_release(struct snapshot *snapshot)
@@ -107,6 +144,7 @@ enum status store_get_latest(struct op *op, struct bucket *bucket, struct slice 
     assert(key_is_of_bucket(key, bucket->id));
     op->work.round_trips++;
     TRY(bucket->store->ops->get_latest(op, bucket, key, value));
+    TRY(follow(op, bucket));
     op->work.bytes_read += value->size;
 out:
     return st;
@@ -139,6 +177,67 @@ enum status store_snapshot_head(struct op *op, struct snapshot *snapshot, struct
     *head = snapshot->head;
 out:
     return st;
+}
+
+uint64_t store_snapshot_lsn(const struct snapshot *snapshot, uint64_t before)
+{
+    return snapshot->has_head ? snapshot->head.lsn : before;
+}
+
+enum status store_newest_lsn(struct op *op, struct bucket *bucket, uint64_t *lsn)
+{
+    struct snapshot *snapshot = NULL;
+    struct head head;
+    enum status st = ST_OK;
+
+    *lsn = bucket_lsn(bucket);
+    if (!store_is_shared(bucket->store))
+        return ST_OK;
+    TRY(bucket->store->ops->snapshot(op, bucket, &snapshot));
+    TRY(store_snapshot_head(op, snapshot, &head));
+    *lsn = head.lsn;
+out:
+    store_release(snapshot);
+    return st;
+}
+
+/* ---- definitions, and other processes ---- */
+
+void store_follow(struct store *store, store_catch_up *catch_up, void *context)
+{
+    store->catch_up = catch_up;
+    store->catch_up_context = context;
+}
+
+void store_note_followed(struct store *store, uint64_t lsn)
+{
+    atomic_store(&store->followed_lsn, lsn);
+}
+
+uint64_t bucket_followed_lsn(const struct bucket *bucket)
+{
+    return atomic_load(&bucket->store->followed_lsn);
+}
+
+enum status store_lock_definitions(struct op *op, struct store *store)
+{
+    return store->ops->lock_definitions ? store->ops->lock_definitions(op, store) : ST_OK;
+}
+
+void store_unlock_definitions(struct store *store)
+{
+    if (store->ops->unlock_definitions)
+        store->ops->unlock_definitions(store);
+}
+
+bool store_is_shared(const struct store *store)
+{
+    return store->ops->peers != NULL;
+}
+
+struct store_peers store_peers(struct store *store)
+{
+    return store->ops->peers ? store->ops->peers(store) : (struct store_peers){ .count = 1, .leads = true };
 }
 
 /* ---- writing ---- */

@@ -72,6 +72,38 @@ uint64_t bucket_id(const struct bucket *bucket);
  */
 uint64_t bucket_lsn(const struct bucket *bucket);
 
+/* The last LSN of the bucket as it is now: a round trip, where others may have written. */
+enum status store_newest_lsn(struct op *op, struct bucket *bucket, uint64_t *lsn);
+
+/*
+ * Definitions. What a container is, is written in bucket 0, and kept in memory by whoever reads and writes by it. It says as
+ * of which LSN of bucket 0 it knows everything.
+ * Shared: when a bucket that is read turns out to have been redefined after that LSN (batch_redefines), by another process,
+ * `catch_up` is called before the read returns, on a thread that may wait. ST_OWNER_NOT_FOUND: the bucket was dropped.
+ */
+typedef enum status store_catch_up(struct op *op, void *context);
+void store_follow(struct store *store, store_catch_up *catch_up, void *context);
+void store_note_followed(struct store *store, uint64_t lsn);
+uint64_t bucket_followed_lsn(const struct bucket *bucket);
+
+/*
+ * Between these two no other process changes definitions: they need not be judged by each other. It is no promise, as a lock
+ * is lost with its connection: expectations are. Shared: one round trip each, and a wait for the other process.
+ */
+enum status store_lock_definitions(struct op *op, struct store *store);
+void store_unlock_definitions(struct store *store);
+
+/*
+ * Whether other processes may use the same data, how many do at the moment, this one among them, and whether it is this one
+ * that does what needs doing once. The last two are hints, seconds old: two may lead at a time.
+ */
+bool store_is_shared(const struct store *store);
+struct store_peers {
+    unsigned count;
+    bool leads;
+};
+struct store_peers store_peers(struct store *store);
+
 struct bucket_usage {
     uint64_t documents, bytes; /* of the records: expired ones count until they are removed */
 };
@@ -109,6 +141,9 @@ enum status store_snapshot_together(struct op *op, struct bucket *const *buckets
 
 /* The head as of the snapshot. One round trip, once for each snapshot. */
 enum status store_snapshot_head(struct op *op, struct snapshot *snapshot, struct head *head);
+
+/* The LSN that the snapshot shows everything of, without a round trip: its head's where that is known, else `before`. */
+uint64_t store_snapshot_lsn(const struct snapshot *snapshot, uint64_t before);
 
 /* values[i].data is NULL where keys[i] is absent: an answer, not an error. */
 enum status store_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,

@@ -6,6 +6,8 @@
  * says what a kind owes that shares its data with other processes.
  */
 #pragma once
+#include <stdatomic.h>
+
 #include "store/entries.h"
 
 struct store_ops {
@@ -46,6 +48,9 @@ struct store_ops {
     bool (*is_writable)(const struct store *store);
     enum status (*upkeep)(struct op *op, struct store *store);
     void (*stats)(struct store *store, struct store_stats *stats);
+    struct store_peers (*peers)(struct store *store); /* NULL, as the next two: it is not shared */
+    enum status (*lock_definitions)(struct op *op, struct store *store);
+    void (*unlock_definitions)(struct store *store);
 
     enum status (*entries_open)(struct op *op, struct snapshot *snapshot, const struct entries_walk *walk,
                                 struct entries_cursor **cursor);
@@ -62,11 +67,17 @@ struct store {
     bool read_only, keeps_entries;
     bool commits_later; /* commit_later() may be called */
     bool abandoned;     /* closing it writes nothing out */
+
+    store_catch_up *catch_up; /* of a shared one: whoever keeps definitions; may be NULL */
+    void *catch_up_context;
+    _Atomic uint64_t followed_lsn;
 };
 
 struct bucket {
     struct store *store;
     uint64_t id;
+    _Atomic uint64_t redefined_lsn; /* of bucket 0, with which it was last redefined, as far as is known */
+    atomic_bool is_dropped;
 };
 
 struct snapshot {

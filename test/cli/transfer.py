@@ -143,8 +143,8 @@ def an_export_is_of_one_lsn_while_others_write(tool):
         writer = Churn(tool, link)
         writer.start()
         exports = []
-        for _ in range(4):
-            out, said = tool.run("export", link)
+        for words in ([], [], ["--query", "SELECT * FROM c"], ["--query", "SELECT * FROM c ORDER BY c.id"]):
+            out, said = tool.run("export", link, *words)
             exports.append((int(re.search(r"as of LSN (\d+)", said).group(1)), [json.loads(line) for line in out.splitlines()]))
         writer.ends.set()
         writer.join()

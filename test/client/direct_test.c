@@ -342,17 +342,19 @@ TEST(a_connection_that_was_closed_while_it_was_idle_costs_no_write)
 {
     orrery_client *client;
     struct peer peer;
+    int lost = 0;
 
     start(&peer, end_after_an_answer);
     client = open_to(peer.url);
     for (int i = 0; i < 5; i++) {
         orrery_status status = create(client);
 
-        CHECK(status == ORRERY_OK || status == ORRERY_EIO); /* EIO: it was closed after it was looked at */
+        CHECK(status == ORRERY_OK || status == ORRERY_EIO);
+        lost += status == ORRERY_EIO; /* the connection was closed after it was looked at */
     }
     orrery_close(client);
     stop(&peer);
-    CHECK(peer.connections >= 5 && peer.requests <= 5);
+    CHECK(peer.connections + lost >= 5 && peer.requests <= 5);
 }
 
 static const char *garbage;

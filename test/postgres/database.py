@@ -57,8 +57,11 @@ class Postgres:
             for path in (self.directory, self.data):
                 os.chown(path, self.user.pw_uid, self.user.pw_gid)
         os.chmod(self.directory, 0o755)
-        self.run("initdb", "--auth=trust", "--username=orrery", "--no-sync", "--no-instructions", "--locale=C", "--encoding=UTF8", "-D", self.data)
+        self.fill()
         self.start()
+
+    def fill(self):
+        self.run("initdb", "--auth=trust", "--username=orrery", "--no-sync", "--no-instructions", "--locale=C", "--encoding=UTF8", "-D", self.data)
 
     def demote(self):
         """Signals of the terminal are for who started us: the server is stopped by stop()."""
@@ -83,7 +86,7 @@ class Postgres:
         def read():
             for line in self.process.stderr:
                 lines.append(line)
-                if "ready to accept connections" in line:
+                if "ready to accept" in line:
                     ready.set()
             ready.set()
 
@@ -122,9 +125,35 @@ class Postgres:
         self.sql("CREATE SCHEMA IF NOT EXISTS %s" % schema)
         return self.base() + "&options=-csearch_path%3D" + schema
 
+    def base_with(self, other):
+        """Either of two, whichever takes writes."""
+        places = ",".join(each.directory for each in (self, other))
+        return "postgresql://orrery@/postgres?host=" + urllib.parse.quote(places, safe=",")
+
+    def wait_for(self, standby):
+        """From here on a commit is acknowledged when the standby has it too."""
+        self.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        self.sql("SELECT pg_reload_conf()")
+        while self.sql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") != "1":
+            time.sleep(0.05)
+
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.stop()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class Standby(Postgres):
+    """Has what a primary has, and may take its place."""
+
+    def __init__(self, primary, settings=()):
+        self.primary = primary
+        super().__init__(settings)
+
+    def fill(self):
+        self.run("pg_basebackup", "-h", self.primary.directory, "-U", "orrery", "-D", self.data, "-R", "-X", "stream", "--checkpoint=fast", "--no-sync")
+
+    def promote(self):
+        self.sql("SELECT pg_promote()")

@@ -2,7 +2,7 @@
 import json
 import urllib.parse
 
-from client import Signed
+from client import VERSION, Signed, authorization, date_of, encoded, resource_of
 from server import KEY
 
 KEY_OF = {"paths": ["/pk"], "kind": "Hash"}
@@ -26,6 +26,12 @@ class Account(Signed):
     def send(self, *arguments):
         """Not sent again on a new connection: one that is closed is a failure here."""
         return self.send_once(*arguments)
+
+    def send_signed(self, method, target, headers, content):
+        """(status, reason, headers, bytes) of a body that is no JSON."""
+        date = date_of()
+        token = authorization(self.key, method, *resource_of(target), (date, ""))
+        return self.send(method, target, [("authorization", encoded(token)), ("x-ms-date", date), ("x-ms-version", VERSION), *headers], content)
 
     def database(self, name):
         return self.do("POST", "/dbs", {"id": name})[2]

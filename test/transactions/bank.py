@@ -73,12 +73,12 @@ class Auditor:
             self.sums += 1
 
 
-def bank_round(server, seed, options):
-    account, all_places = Account(server.http), places()
+def bank_round(urls, seed, options):
+    account, all_places = Account(urls[0]), places()
     prepare(account, all_places)
-    tellers = [Teller(server.http, number, seed, all_places) for number in range(TELLERS)]
-    auditors = [Auditor(server.http, all_places) for _ in range(AUDITORS)]
-    disturber = Disturber(server.http, seed, LINKS)
+    tellers = [Teller(urls[number % len(urls)], number, seed, all_places) for number in range(TELLERS)]
+    auditors = [Auditor(urls[number % len(urls)], all_places) for number in range(AUDITORS)]
+    disturber = Disturber(urls[-1], seed, LINKS)
     run_all(tellers, auditors, disturber, options.steps)
     left = sum(sum(account.query(link + "/docs", "SELECT VALUE c.balance FROM c")) for link in LINKS)
     expect(left == OPENING * len(all_places), "there are %s left", left)

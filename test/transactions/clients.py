@@ -290,11 +290,11 @@ def check_end(account, history, all_places):
         expect(found == wanted, "the change feed of %s has %s and not %s", docs, found, wanted)
 
 
-def mixed_round(server, seed, options):
-    account, all_places = Account(server.http), places()
+def mixed_round(urls, seed, options):
+    account, all_places = Account(urls[0]), places()
     has_procedures = prepare(account)
-    clients = [Client(server.http, number, seed, all_places, has_procedures) for number in range(CLIENTS)]
-    changes = run_clients(clients, options.steps, server.http, seed)
+    clients = [Client(urls[number % len(urls)], number, seed, all_places, has_procedures) for number in range(CLIENTS)]
+    changes = run_clients(clients, options.steps, urls[-1], seed)
     history = History([step for client in clients for step in client.steps], lambda item: item.rpartition("/")[0].rpartition("/")[0])
     history.check()
     check_end(account, history, all_places)
