@@ -1,15 +1,18 @@
 /*
- * cli/advise.c - orrery advise dbs/x[/colls/y]: findings as text, or the whole report as JSON.
+ * cli/advise.c - orrery advise dbs/x[/colls/y]: findings as text, as a page, or the whole report as JSON.
  * The exit status is 1 when there is a finding as severe as --fail-on says, so that a build can stop there.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "advise.h"
+#include "advise_html.h"
 #include "connect.h"
 #include "print.h"
 #include "text.h"
+#include "try.h"
 
 enum { COLUMNS = 100, BAR = 20 };
 
@@ -112,6 +115,24 @@ static void add_value(struct text *to, orrery_value value)
     }
 }
 
+/* A text of several lines, such as a script: below its name. */
+static bool add_lines(struct text *to, orrery_value value)
+{
+    size_t size;
+    const char *text = orrery_value_type(value) == ORRERY_STRING ? orrery_value_text(value, &size) : "";
+
+    if (!strchr(text, '\n'))
+        return false;
+    while (*text) {
+        size_t line = strcspn(text, "\n");
+
+        text_puts(to, "\n            ");
+        text_safe(to, text, line);
+        text += line + (text[line] == '\n');
+    }
+    return true;
+}
+
 static void add_evidence(struct text *to, orrery_value evidence)
 {
     const char *name;
@@ -119,7 +140,8 @@ static void add_evidence(struct text *to, orrery_value evidence)
 
     for (size_t at = 0; orrery_value_next(evidence, &at, &name, &value);) {
         text_printf(to, "        %-24s", name);
-        add_value(to, value);
+        if (!add_lines(to, value))
+            add_value(to, value);
         if (orrery_value_type(value) == ORRERY_NUMBER && is_share(name))
             add_bar(to, orrery_value_number(value));
         text_byte(to, '\n');
@@ -220,29 +242,54 @@ static orrery_status ask(const struct cli *cli, orrery_response **response)
 
     text_puts(&body, "{\"of\":");
     text_json(&body, cli->options->word[0], strlen(cli->options->word[0]));
-    text_byte(&body, '}');
+    text_puts(&body, cli->options->values ? ",\"values\":true}" : "}");
     status = orrery_create(cli->client, "_orrery/advise", text_of(&body), body.size, NULL, response);
     text_free(&body);
     return status;
+}
+
+/* False: it was told why there is no such file. */
+static bool write_page(const char *path, orrery_value report)
+{
+    struct text page = { 0 };
+    FILE *file = fopen(path, "w");
+    bool is_written;
+
+    advise_html(&page, report);
+    is_written = file && fputs(text_of(&page), file) != EOF;
+    if (file)
+        is_written = fclose(file) == 0 && is_written;
+    if (!is_written)
+        tell("cannot write %s: %s", path, strerror(errno));
+    text_free(&page);
+    return is_written;
+}
+
+/* As JSON, as a page, or as text; a page and JSON may be wanted both. */
+static bool show(const struct cli *cli, orrery_response *response)
+{
+    const struct options *options = cli->options;
+
+    if (options->json)
+        puts(orrery_response_body(response, NULL));
+    else if (!options->html)
+        print_report(orrery_response_json(response));
+    return !options->html || write_page(options->html, orrery_response_json(response));
 }
 
 static int advise(const struct cli *cli, size_t fail_on)
 {
     orrery_response *response = NULL;
     orrery_status status = ask(cli, &response);
-    bool fails = false;
+    bool fails = orrery_failed(status);
 
-    if (orrery_failed(status)) {
+    if (fails)
         cli_tell(cli, status, NULL);
-    } else if (cli->options->json) {
-        puts(orrery_response_body(response, NULL));
-    } else {
-        print_report(orrery_response_json(response));
-    }
-    if (!orrery_failed(status) && fail_on < SEVERITIES)
-        fails = is_as_severe(orrery_response_json(response), fail_on);
+    else
+        fails = !show(cli, response) ||
+                (fail_on < SEVERITIES && is_as_severe(orrery_response_json(response), fail_on));
     orrery_response_free(response);
-    return orrery_failed(status) || fails ? 1 : 0;
+    return fails ? 1 : 0;
 }
 
 int advise_command(const struct options *options)
@@ -255,6 +302,8 @@ int advise_command(const struct options *options)
         tell("advise wants one link, dbs/x or dbs/x/colls/y, and --fail-on high, medium or low");
         return 2;
     }
+    if (options->try)
+        return try_command(options);
     if (!cli_open(&cli, options))
         return 2;
     result = advise(&cli, fail_on);

@@ -31,7 +31,8 @@ struct options {
     bool all, system, live, quiet;
     long timeout_s;
     bool json;
-    const char *fail_on;
+    const char *fail_on, *html, *try;
+    bool values;
     const char *word[WORDS_MAX]; /* what is no flag */
     size_t word_count;
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "advise/advise.h"
+#include "advise/asked.h"
 #include "advise/rules.h"
 #include "base/limits.h"
 
@@ -42,8 +43,21 @@ static void add_types(struct json_builder *out, const struct look *look)
     json_end(out);
 }
 
-static void add_container(struct json_builder *out, const struct look *look)
+/* What was done with it, as the record has it. */
+static void add_operations(struct json_builder *out, const struct asked *asked)
 {
+    if (json_kind(asked->record) == JSON_UNDEFINED)
+        return;
+    json_add_name(out, slice_of("operations"));
+    json_add(out, json_get(asked->record, "operations"));
+    add_number(out, "queries", asked_executed(asked));
+    add_number(out, "queriesOfOnePartition", asked_single(asked));
+}
+
+static void add_container(struct json_builder *out, const struct advice *advice, const struct look *look)
+{
+    struct asked asked = asked_of(advice, look);
+
     json_begin_object(out);
     add_text(out, "container", look->container->link);
     add_number(out, "items", look->items);
@@ -53,6 +67,7 @@ static void add_container(struct json_builder *out, const struct look *look)
     if (look->discriminator.size)
         add_text(out, "discriminator", look->discriminator);
     add_types(out, look);
+    add_operations(out, &asked);
     json_end(out);
 }
 
@@ -88,8 +103,10 @@ static void add_unseen(struct json_builder *report, struct op *op, const struct 
 {
     json_add_name(report, slice_of("notSeen"));
     json_begin_array(report);
-    json_add_string(
-        report, slice_of("What is asked and written, and how often: rules about queries are not applied."));
+    if (json_kind(advice->workload) == JSON_UNDEFINED)
+        json_add_string(
+            report, slice_of("What is asked and written, and how often: rules about queries are not applied. "
+                             "A server that was started with --record knows it."));
     for (size_t i = 0; i < advice->look_count; i++)
         add_unseen_of(report, &op->arena, &advice->look[i]);
     json_end(report);
@@ -106,7 +123,7 @@ static enum status print_report(struct op *op, struct advice *advice, struct buf
     json_add_name(&report, slice_of("containers"));
     json_begin_array(&report);
     for (size_t i = 0; i < advice->look_count; i++)
-        add_container(&report, &advice->look[i]);
+        add_container(&report, advice, &advice->look[i]);
     json_end(&report);
     json_add_name(&report, slice_of("findings"));
     json_begin_array(&report);
@@ -137,10 +154,26 @@ out:
     return st;
 }
 
+/* As it is shown to others: rules need no more. */
+static enum status read_workload(struct op *op, const struct advise_options *options, struct advice *advice)
+{
+    struct buf text;
+    enum status st = ST_OK;
+
+    if (!options->workload)
+        return ST_OK;
+    buf_init(&text, &op->arena);
+    workload_print(options->workload, &text, WORKLOAD_SHOWN);
+    TRY(text.failed ? op_fail_as(op, ST_TOO_LARGE) : ST_OK);
+    TRY(json_parse(op, buf_as_slice(&text), &advice->workload));
+out:
+    return st;
+}
+
 enum status advise(struct op *op, const struct advise_options *options, struct buf *out)
 {
     struct look *look = arena_try_alloc(&op->arena, (options->count + 1) * sizeof(*look));
-    struct advice advice = { .look = look, .look_count = options->count };
+    struct advice advice = { .look = look, .look_count = options->count, .values = options->values };
     struct arena trees;
     enum status st;
 
@@ -148,6 +181,7 @@ enum status advise(struct op *op, const struct advise_options *options, struct b
     TRY(look ? ST_OK : op_fail_as(op, ST_TOO_LARGE));
     TRY(look_at_all(op, options, &trees, look));
     TRY(links_find(op, look, options->count, &advice.links));
+    TRY(read_workload(op, options, &advice));
     TRY(rules_apply(op, &advice));
     TRY(print_report(op, &advice, out));
 out:

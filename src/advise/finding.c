@@ -28,6 +28,7 @@ void finding_begin(struct op *op, struct finding_writer *writer, const struct ru
 
     writer->rule = rule;
     writer->severity = severity;
+    writer->plan = json_undefined;
     json_builder_init(out, &op->arena);
     json_begin_object(out);
     add_text(out, "rule", slice_of(rule->id));
@@ -38,6 +39,8 @@ void finding_begin(struct op *op, struct finding_writer *writer, const struct ru
         add_text(out, "type", place.tree->type);
     if (place.node)
         add_path(op, out, place.node);
+    else if (place.path.data)
+        add_text(out, "path", place.path);
     json_add_name(out, slice_of("evidence"));
     json_begin_object(out);
 }
@@ -54,6 +57,12 @@ void finding_share(struct finding_writer *writer, const char *name, double share
     json_add_double(&writer->out, round(share * 1000) / 1000);
 }
 
+void finding_units(struct finding_writer *writer, const char *name, double units)
+{
+    json_add_name(&writer->out, slice_of(name));
+    json_add_double(&writer->out, round(units * 100) / 100);
+}
+
 void finding_text(struct finding_writer *writer, const char *name, struct slice text)
 {
     add_text(&writer->out, name, text);
@@ -66,6 +75,22 @@ void finding_ids(struct finding_writer *writer, const char *name, const struct s
     for (size_t i = 0; i < count; i++)
         json_add_string(&writer->out, id[i]);
     json_end(&writer->out);
+}
+
+enum status finding_plan(struct op *op, struct finding_writer *writer, const struct container *container,
+                         struct slice members)
+{
+    struct buf text;
+
+    buf_init(&text, &op->arena);
+    buf_text(&text, "{\"containers\":[{\"id\":");
+    json_print_string(&text, container->id);
+    buf_byte(&text, ',');
+    buf_slice(&text, members);
+    buf_text(&text, "}]}");
+    if (text.failed)
+        return op_fail_as(op, ST_TOO_LARGE);
+    return json_parse(op, buf_as_slice(&text), &writer->plan);
 }
 
 /* A replace removes one version and writes another. */
@@ -98,6 +123,10 @@ enum status finding_end(struct op *op, struct advice *advice, struct finding_wri
     if (rewritten_bytes)
         add_cost(&writer->out, rewritten_bytes);
     add_text(&writer->out, "advice", slice_of(what_to_do));
+    if (json_kind(writer->plan) != JSON_UNDEFINED) {
+        json_add_name(&writer->out, slice_of("plan"));
+        json_add(&writer->out, writer->plan);
+    }
     json_end(&writer->out);
     finding.body = json_built(&writer->out);
     if (json_kind(finding.body) == JSON_UNDEFINED ||

@@ -1,4 +1,5 @@
 /* src/advise/rules.c - the rules about members: each looks at the nodes of every type of items. */
+#include "advise/asked.h"
 #include "advise/finding.h"
 #include "advise/rules_private.h"
 #include "base/limits.h"
@@ -27,7 +28,8 @@ static enum status for_each_node(struct op *op, const struct rule *rule, struct 
             const struct tree *tree = &advice->look[i].type[k];
 
             for (const struct node *node = tree->root; node; node = node_after(node))
-                TRY(find(op, rule, advice, (struct finding_place){ &advice->look[i], tree, node }));
+                TRY(find(op, rule, advice,
+                         (struct finding_place){ .look = &advice->look[i], .tree = tree, .node = node }));
         }
 out:
     return st;
@@ -59,6 +61,22 @@ static bool grows(const struct lengths *lengths)
     return lengths->most >= ARRAY_VERY_LONG || lengths->most >= median * ARRAY_TIMES_MEDIAN;
 }
 
+enum { APPENDED_MIN = 50 };
+
+/* Writes that made it longer or shorter: however even arrays are, such a one grows. */
+static uint64_t times_resized(struct op *op, const struct advice *advice, const struct finding_place *place)
+{
+    struct asked asked = asked_of(advice, place->look);
+    struct buf path;
+
+    buf_init(&path, &op->arena);
+    node_print_path(&path, place->node);
+    for (struct json_iter i = json_iter(json_get(asked.record, "paths")); json_next(&i);)
+        if (slice_equal(asked_text(i.value, "path"), buf_as_slice(&path)))
+            return asked_number(i.value, "changed");
+    return 0;
+}
+
 static void write_longest(struct finding_writer *writer, const struct node *node)
 {
     struct json_builder *out = &writer->out;
@@ -82,12 +100,15 @@ static enum status unbounded_array_at(struct op *op, const struct rule *rule, st
     const struct node *node = place.node;
     const struct long_array *longest = &node->longest[0];
     bool is_high = longest->length >= ARRAY_VERY_LONG || longest->bytes >= ARRAY_BYTES_HIGH;
+    uint64_t resized = node->lengths.most >= ARRAY_LONG ? times_resized(op, advice, &place) : 0;
     struct finding_writer writer;
 
-    if (!grows(&node->lengths) || is_geometry(node))
+    if ((!grows(&node->lengths) && resized < APPENDED_MIN) || is_geometry(node))
         return ST_OK;
     finding_begin(op, &writer, rule, is_high ? SEVERITY_HIGH : SEVERITY_MEDIUM, place);
     finding_number(&writer, "items", node->items);
+    if (resized)
+        finding_number(&writer, "writesThatChangedIt", resized);
     finding_number(&writer, "medianLengthAtMost", lengths_at(&node->lengths, 0.5));
     finding_share(&writer, "shareOfBytes", (double)node->bytes / (double)place.tree->bytes);
     write_longest(&writer, node);

@@ -21,6 +21,8 @@ struct finding {
 struct advice {
     const struct look *look;
     size_t look_count;
+    struct json workload; /* what was recorded of it, as workload/ shows it; undefined: nothing */
+    bool values;          /* of items and keys may be told */
     struct links links;
     struct finding *finding;
     size_t count, capacity;

@@ -51,13 +51,6 @@ out:
 
 /* ---- partition keys ---- */
 
-/* A path that might be the partition key, and how items would spread by it. */
-struct candidate {
-    const struct node *node;
-    uint64_t distinct;
-    double largest_share;
-};
-
 static const struct node *same_place(const struct node *root, const struct node *node)
 {
     const struct node *parent;
@@ -81,7 +74,7 @@ static bool joins(const struct look *look, const struct node *node, struct sprea
     return true;
 }
 
-static bool judge(const struct look *look, const struct node *node, struct candidate *candidate)
+bool candidate_judge(const struct look *look, const struct node *node, struct candidate *candidate)
 {
     struct spread spread = { 0 };
 
@@ -104,7 +97,7 @@ static size_t find_candidates(const struct look *look, struct candidate best[CAN
         struct candidate here;
         size_t place;
 
-        if (!judge(look, node, &here))
+        if (!candidate_judge(look, node, &here))
             continue;
         place = count < CANDIDATES ? count++ : CANDIDATES;
         for (; place > 0 && best[place - 1].distinct > here.distinct; place--)
@@ -220,7 +213,8 @@ enum status find_dangling_references(struct op *op, const struct rule *rule, str
         if (reference->missing == 0)
             continue;
         finding_begin(op, &writer, rule, is_high ? SEVERITY_HIGH : SEVERITY_MEDIUM,
-                      (struct finding_place){ reference->from, reference->tree, reference->node });
+                      (struct finding_place){
+                          .look = reference->from, .tree = reference->tree, .node = reference->node });
         finding_text(&writer, "refersTo", reference->to->container->link);
         finding_number(&writer, "valuesAsked", reference->asked);
         finding_number(&writer, "missing", reference->missing);
@@ -247,7 +241,7 @@ enum status find_drifted_copies(struct op *op, const struct rule *rule, struct a
         if (copy->drifted == 0)
             continue;
         finding_begin(op, &writer, rule, SEVERITY_MEDIUM,
-                      (struct finding_place){ copy->from, copy->tree, copy->node });
+                      (struct finding_place){ .look = copy->from, .tree = copy->tree, .node = copy->node });
         finding_text(&writer, "copiesOf", copy->to->container->link);
         finding_number(&writer, "compared", copy->compared);
         finding_number(&writer, "drifted", copy->drifted);
@@ -274,6 +268,15 @@ const struct rule rules[] = {
     { "few-keys", "The partition key has very few values", find_few_keys },
     { "dangling-reference", "References lead to items that are not there", find_dangling_references },
     { "drifted-copy", "Copies differ from what they repeat", find_drifted_copies },
+    { "key-not-named", "Most queries do not name the partition key", find_unnamed_keys },
+    { "fan-out", "A query asks every range for a few rows", find_fan_outs },
+    { "hot-key", "One partition key gets a large part of the requests", find_hot_keys },
+    { "repeated-count", "The same count is computed again and again", find_repeated_counts },
+    { "busy-part", "A part of large items changes more often than the rest", find_busy_parts },
+    { "read-together", "Few items that are read with their owner are kept apart", find_read_together },
+    { "missing-composite", "A filter and an order have no index together", find_missing_composites },
+    { "unasked-paths", "Most of what is indexed is never asked for", find_unasked_paths },
+    { "ttl-by-hand", "Old items are searched for and deleted one by one", find_ttl_by_hand },
     { "names-as-data", "Names of members are values", find_names_as_data },
     { "mixed-types", "A member has several types", find_mixed_types },
     { "mixed-dates", "Dates are written in several ways", find_mixed_dates },

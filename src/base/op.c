@@ -54,6 +54,7 @@ void op_begin(struct op *op, int64_t timeout_ms)
     atomic_store_explicit(&op->cancelled, false, memory_order_relaxed);
     op->work = (struct work){ 0 };
     op->spent = (struct spent){ 0 };
+    op->noted = NULL;
     op->error = NULL;
     op->error_info = (struct slice){ 0 };
     op->sub_status = 0;

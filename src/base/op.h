@@ -82,6 +82,8 @@ struct spent {
 
 enum { ACTIVITY_ID_SIZE = 36 };
 
+struct noted;
+
 struct op {
     struct arena arena; /* given back whole when the op ends */
     struct claim claim; /* what it holds of the account, in all of its arenas */
@@ -102,6 +104,7 @@ struct op {
     struct work work;
     struct spent spent;
     struct hash_seed seed; /* of the hashes by which a query tells values apart */
+    struct noted *noted; /* what the record of the workload is told of it (workload/noted.h); NULL: nothing */
     const char
         *error; /* for the client, in the arena; or the row's; written by op_fail() and op_fail_as() only */
     struct slice error_info; /* what goes out beside the error, for programs; no data: nothing */

@@ -189,9 +189,8 @@ const struct container *container_successor(const struct container *container);
 const struct container *container_latest(const struct container *container);
 
 /*
- * The last LSN of its items that is known: what is read from now on shows at least that. Creating a container takes its
- * first LSN, as on the service, so that its first write has the next one. Containers of older programs began with their
- * first write.
+ * The last LSN of its items that is known: what is read from now on shows at least that. Creating a container takes its first LSN, as on the service, so that
+ * its first write has the next one. Containers of older programs began with their first write.
  */
 enum { CONTAINER_FIRST_LSN = 1 };
 uint64_t container_lsn(const struct container *container);

@@ -56,8 +56,9 @@ static enum status note_commit(struct catalog *catalog, enum status st, const st
                                struct record *record)
 {
     assert(st != ST_PENDING); /* a change waits for its commit */
-    if (st == ST_OK)          /* it was refused if others had changed anything since the LSN before */
-        change_note_lsn(catalog, stamp->lsn);
+    if (st == ST_OK)
+        change_note_lsn(catalog,
+                        stamp->lsn); /* it was refused if others had changed anything since the LSN before */
     if (st == ST_OK && record)
         record->ts_ms = stamp->ts_ms;
     if (st == ST_AMBIGUOUS)

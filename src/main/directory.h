@@ -8,6 +8,7 @@
  *     tls/      the certificate the server made for itself
  *     backups/  copies of it, unless --backup-dir says where they go
  *     snapshots/  moments to go back to (main/snapshots.h)
+ *     workload.json  what was recorded with --record (main/recorded.h)
  *
  * It is its owner's alone: one that others may read, or its group may write, is refused.
  */

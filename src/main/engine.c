@@ -97,6 +97,7 @@ void engine_describe(const struct engine *engine, const struct opened *opened, s
         .locks = opened->locks,
         .hints = opened->hints,
         .scripts = engine->scripts,
+        .workload = engine->recorded.workload,
         .range_units = (uint64_t)settings->range_units,
         .enforces_throughput = settings->enforce_throughput,
         .print_token = print_token,
@@ -123,6 +124,8 @@ static enum status open_parts(struct op *op, struct engine *engine)
 
     TRY(open_directory(op, engine));
     open_account(engine);
+    recorded_open(op, engine->settings, &engine->account, engine->has_directory ? &engine->directory : NULL,
+                  &engine->recorded);
     TRY(open_scripts(op, engine));
     TRY(opened_open(op,
                     &(struct opened_with){ .settings = engine->settings,
@@ -162,10 +165,20 @@ enum status engine_open(struct op *op, const struct settings *settings, struct a
     return st;
 }
 
+static void close_record(struct engine *engine)
+{
+    struct op op;
+
+    op_init(&op, env_system(), OP_MEMORY_BYTES_MAX);
+    recorded_close(&op, &engine->recorded);
+    op_free(&op);
+}
+
 void engine_close(struct engine *engine)
 {
     if (!engine)
         return;
+    close_record(engine);
     scripts_close(engine->scripts);
     snapshots_close(engine);
     opened_close(&engine->opened);
@@ -184,6 +197,8 @@ void engine_keep_house(struct op *op, struct engine *engine)
     if (!gate_try_enter(&engine->gate))
         return; /* it has other things to do */
     housekeeping_run(op, engine->opened.housekeeping);
+    op_begin(op, OP_TIMEOUT_MS);
+    recorded_save(op, &engine->recorded);
     gate_leave(&engine->gate);
 }
 

@@ -5,6 +5,7 @@
 #include "base/gate.h"
 #include "main/engine.h"
 #include "main/opened.h"
+#include "main/recorded.h"
 #include "main/snapshots.h"
 
 struct engine {
@@ -15,6 +16,7 @@ struct engine {
     pthread_mutex_t changing; /* held by who is about to replace `opened`, or needs it to stay */
     struct opened opened;
     struct snapshots snapshots;
+    struct recorded recorded;
     struct scripts *scripts;
     char script_program[PATH_MAX];
     struct auth *auth;

@@ -65,6 +65,7 @@ static const struct flag flags[] = {
     { "log", TEXT, AT(log), "error|warn|info|debug|json", "how much to say on standard error (info); json is info, in that format" },
     { "log-format", TEXT, AT(log_format), "text|json", "how to say it: a line of text, or a JSON object a line (text)" },
     { "slow-ms", NUMBER, AT(slow_ms), "N", "tell the log of requests that take so long, of queries with text and plan" },
+    { "record", FLAG, AT(record), NULL, "record what clients ask for: queries without their values, partition keys, paths; for orrery advise" },
     { "otlp", TEXT, AT(otlp), "URL", "send a span of each request to this OpenTelemetry collector, by OTLP/HTTP as JSON" },
 };
 /* clang-format on */

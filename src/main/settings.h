@@ -20,7 +20,7 @@ struct settings {
     struct setting_list listen, host_names, cors_origins, jwt_audiences;
     struct setting_list optional_listen; /* where it listens if nobody else does */
     int tls_only;                        /* 1: yes, -1: no, 0: settings_tls_only() decides */
-    bool allow_emulator_key, no_tls, no_direct, no_explorer, enforce_throughput, emulator, ephemeral;
+    bool allow_emulator_key, no_tls, no_direct, no_explorer, enforce_throughput, emulator, ephemeral, record;
     long memory_mb, cache_mb; /* 0: memory_settle() finds them */
     long range_units, range_mb, script_seconds, script_mb, script_children;
     long change_retention_hours;

@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "resource/action.h"
+#include "workload/noted.h"
 
 void action_place(const struct container *container, struct action *action)
 {
@@ -167,16 +168,36 @@ static const struct {
 };
 /* clang-format on */
 
+_Static_assert((int)ACTION_CREATE == (int)WORK_CREATE && (int)ACTION_DELETE == (int)WORK_DELETE &&
+                   (int)ACTION_KINDS == (int)WORK_DELETE + 1,
+               "the record of the workload has the same kinds in the same order");
+
+/* For the record of the workload: what was there, and what is there now. */
+static void note(struct op *op, const struct action *action)
+{
+    bool writes = action->kind != ACTION_READ && action->kind != ACTION_DELETE;
+
+    noted_act(op, (enum work_kind)action->kind, &action->key.values,
+              action->found ? action->old.document : json_undefined,
+              writes ? action->document : json_undefined);
+}
+
 enum status action_take(struct op *op, const struct container *container, struct partition_txn *txn,
                         struct action *action)
 {
+    enum status st;
+
     assert(txn);
     assert(action->kind < ACTION_KINDS);
     assert(action->id.data); /* a request that names no item was refused */
     partition_set_indexing(txn, action->indexing);
     partition_set_bare(txn, action->bare);
     partition_set_behind(txn, action->kind == ACTION_REPLACE ? action->behind : 0);
-    return kinds[action->kind].take(op, container, txn, action);
+    TRY(kinds[action->kind].take(op, container, txn, action));
+    if (op->noted)
+        note(op, action);
+out:
+    return st;
 }
 
 int action_status(const struct action *action)
@@ -204,13 +225,14 @@ void action_stamp(struct action *action, struct commit_stamp stamp)
 
 struct action_attempt action_attempt_begin(const struct op *op)
 {
-    return (struct action_attempt){ op_mark(op), op->work };
+    return (struct action_attempt){ op_mark(op), op->work, noted_mark(op) };
 }
 
 void action_attempt_again(struct op *op, const struct action_attempt *begun)
 {
     op_rewind(op, begun->mark);
     op->work = begun->work;
+    noted_rewind(op, begun->noted);
 }
 
 enum status action_run(struct op *op, const struct call *call, struct action *action,

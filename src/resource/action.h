@@ -78,6 +78,7 @@ enum status action_end(struct op *op, struct action *action, struct commit_stamp
 struct action_attempt {
     struct op_mark mark;
     struct work work;
+    size_t noted; /* actions, for the record of the workload */
 };
 
 struct action_attempt action_attempt_begin(const struct op *op);

@@ -53,7 +53,7 @@ static enum status choose(struct op *op, struct catalog *catalog, struct json va
 static enum status check_names(struct op *op, struct json wanted)
 {
     for (struct json_iter i = json_iter(wanted); json_next(&i);)
-        if (!slice_is(i.name, "of"))
+        if (!slice_is(i.name, "of") && !slice_is(i.name, "values"))
             return op_fail(op, ST_BAD_REQUEST, "There is no \"%.*s\" to be wished for.",
                            i.name.size > 100 ? 100 : (int)i.name.size, i.name.data);
     return ST_OK;
@@ -66,7 +66,12 @@ enum status advice_run(struct op *op, struct service *service, struct json wante
 
     TRY(check_names(op, wanted));
     TRY(choose(op, service->catalog, json_get(wanted, "of"), &chosen));
-    TRY(advise(op, &(struct advise_options){ chosen.container, chosen.count }, answer));
+    TRY(advise(op,
+               &(struct advise_options){ .container = chosen.container,
+                                         .count = chosen.count,
+                                         .workload = service->workload,
+                                         .values = json_kind(json_get(wanted, "values")) == JSON_TRUE },
+               answer));
 out:
     for (size_t i = 0; i < chosen.count; i++)
         container_release(chosen.container[i]);

@@ -5,5 +5,5 @@
 #pragma once
 #include "resource/call.h"
 
-/* {"of":"dbs/d"} or {"of":"dbs/d/colls/c"} */
+/* {"of":"dbs/d"} or {"of":"dbs/d/colls/c"}; "values":true: partition keys may be told */
 enum status advice_run(struct op *op, struct service *service, struct json wanted, struct buf *answer);

@@ -14,6 +14,7 @@
 #include "resource/scope.h"
 #include "resource/system.h"
 #include "resource/usage.h"
+#include "workload/noted.h"
 
 /* ---- partition keys ---- */
 
@@ -269,6 +270,7 @@ static enum status run_atomic(struct op *op, struct parts *parts)
 
     if (culprit && action_is_to_blame(st)) {
         blame(op, parts, culprit);
+        noted_rewind(op, 0); /* none of it has happened */
         return ST_OK;
     }
     for (size_t i = 0; st == ST_OK && i < parts->count; i++)

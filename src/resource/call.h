@@ -25,6 +25,8 @@ enum consistency {
 extern const char *const consistency_names[CONSISTENCY_LEVELS];
 bool consistency_parse(struct slice name, enum consistency *level); /* in any case; false for another name */
 
+struct workload;
+
 /* What operations work on; made once, by main/. */
 struct service {
     struct env *env;
@@ -37,10 +39,11 @@ struct service {
     struct slice public_endpoint; /* where clients should go; data is NULL: where they came to */
     enum consistency consistency; /* the account's; clients may ask for it and for weaker ones */
     struct scripts *scripts;
-    uint64_t range_units;     /* RU/s that one partition key range serves; 0: as on the service */
-    bool serves_direct;       /* clients may ask for addresses */
-    bool notes_plans;         /* replies have the plans of queries, for those who watch */
-    bool enforces_throughput; /* requests on items are held back to it */
+    struct workload *workload; /* the record of what clients ask for; NULL: there is none */
+    uint64_t range_units;      /* RU/s that one partition key range serves; 0: as on the service */
+    bool serves_direct;        /* clients may ask for addresses */
+    bool notes_plans;          /* replies have the plans of queries, for those who watch */
+    bool enforces_throughput;  /* requests on items are held back to it */
     void (*print_token)(void *context, const struct grant *grant, struct buf *out); /* auth/ signs */
     void *token_context;
 };

@@ -8,6 +8,8 @@
 #include "resource/usage.h"
 #include "source/items.h"
 #include "source/narrow.h"
+#include "query/outline.h"
+#include "workload/noted.h"
 
 static bool is_of_one_part(const struct partition_scope *scope)
 {
@@ -124,6 +126,35 @@ out:
     return st;
 }
 
+/* A query of several ranges comes once for each of them: it counts when it comes to the first. */
+static bool is_of_first_range(const struct call *call, const struct reply *reply)
+{
+    return reply->about.ranges.id[0] == call->container->ranges.id[0] ||
+           !call_header(call, HEADER_PARTITION_KEY_RANGE_ID).data;
+}
+
+/* For the record of the workload. A header or a filter that names the key leads to its logical partitions. */
+static enum status note(struct op *op, const struct call *call, const struct reply *reply,
+                        const struct search *search, const struct partition_scope *scope)
+{
+    struct query_outline *outline;
+    bool names_key = scope->key.epk.size || scope->points;
+    enum status st = ST_OK;
+
+    if (!op->noted)
+        return ST_OK;
+    outline = arena_alloc(&op->arena, sizeof(*outline));
+    TRY(query_outline(op, query_select(search->query), outline));
+    noted_ask(op, &(struct noted_query){ .outline = outline,
+                                         .text = search->text,
+                                         .parameters = search->parameters,
+                                         .names_key = names_key,
+                                         .is_first = !call_header(call, HEADER_CONTINUATION).size &&
+                                                     (names_key || is_of_first_range(call, reply)) });
+out:
+    return st;
+}
+
 /* The rows that the query reads: of now, or of the moment that the request names. Those who close them accept NULL. */
 struct query_rows {
     struct item_source *items;
@@ -174,6 +205,7 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     if (!is_of_one_part(&scope))
         TRY(scope_check_crossing(op, call));
     TRY(route_query(op, call, reply, &scope, &search));
+    TRY(note(op, call, reply, &search, &scope));
     gather_in_first_range(call, &search, &scope);
     TRY(open_rows(op, call, reply, &search, &scope, &rows));
     TRY(search_run(op, call, reply, &search, rows.source, &call->container->rid, "Documents"));

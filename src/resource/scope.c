@@ -4,6 +4,7 @@
 #include "base/encode.h"
 #include "catalog/ranges.h"
 #include "resource/scope.h"
+#include "workload/noted.h"
 
 /* ---- what the answer is about ---- */
 
@@ -16,6 +17,7 @@ void scope_all(struct reply *reply, const struct call *call)
 void scope_key(struct reply *reply, const struct call *call, const struct placed_key *key)
 {
     reply_ranges(reply, ranges_of_prefix(call->container, &key->epk));
+    noted_name_key(reply->op, &key->values);
 }
 
 enum status scope_check_lsn(struct op *op, const struct container *container, uint64_t wanted)

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "reply/feed.h"
 #include "resource/search.h"
+#include "workload/noted.h"
 
 static enum query_way way_of(const struct call *call)
 {
@@ -321,6 +322,7 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     TRY(st);
     timing.ran_us = env_monotonic_us(op->env);
     timing.row_count = page.count;
+    noted_rows(op, page.count);
     timing.row_bytes = print_rows(reply, &page, search->form, owner, collective);
     timing.printed_us = env_monotonic_us(op->env);
     at.position = page.next;

@@ -8,6 +8,7 @@
 #include "resource/split.h"
 #include "route/assets.h"
 #include "route/endpoints.h"
+#include "workload/workload.h"
 
 enum { CERTIFICATE_BYTES_MAX = 64 * 1024 };
 
@@ -130,6 +131,61 @@ static enum status advise(const struct route_options *options, const struct rout
 {
     (void)metrics;
     return run_command(options, exchange, advice_run);
+}
+
+/* --- the record of the workload --- */
+
+static enum status check_recorded(struct op *op, const struct route_options *options)
+{
+    return options->service->workload
+               ? ST_OK
+               : op_fail(op, ST_NOT_BUILT, "Nothing was recorded: start the server with --record.");
+}
+
+static enum status workload_read_all(const struct route_options *options, const struct route_metrics *metrics,
+                                     struct exchange *exchange)
+{
+    enum status st;
+
+    (void)metrics;
+    TRY(check_recorded(&exchange->op, options));
+    workload_print(options->service->workload, &exchange->answer.body, WORKLOAD_SHOWN);
+    answer_text(exchange, "application/json");
+out:
+    return st;
+}
+
+/* {"examples":true}: the same with queries as they came, to be asked again. */
+static enum status workload_examples(const struct route_options *options, const struct route_metrics *metrics,
+                                     struct exchange *exchange)
+{
+    struct op *op = &exchange->op;
+    struct json body;
+    enum status st;
+
+    (void)metrics;
+    TRY(check_recorded(op, options));
+    TRY(json_parse_body(op, exchange->request.body, &body));
+    if (json_kind(json_get(body, "examples")) != JSON_TRUE)
+        TRY(op_fail(op, ST_BAD_REQUEST,
+                    "\"examples\" must be true: the record without them is read by GET."));
+    workload_print(options->service->workload, &exchange->answer.body, WORKLOAD_EXAMPLES);
+    answer_text(exchange, "application/json");
+out:
+    return st;
+}
+
+static enum status workload_delete(const struct route_options *options, const struct route_metrics *metrics,
+                                   struct exchange *exchange)
+{
+    enum status st;
+
+    (void)metrics;
+    TRY(check_recorded(&exchange->op, options));
+    workload_forget(options->service->workload);
+    exchange->answer.status = 204;
+out:
+    return st;
 }
 
 /* --- of the emulators --- */
@@ -392,6 +448,9 @@ static const struct endpoint endpoints[] = {
     { "/_orrery/split",               METHOD_POST,   true,  false,  FOR_KEYS,    split },
     { "/_orrery/merge",               METHOD_POST,   true,  false,  FOR_KEYS,    merge },
     { "/_orrery/advise",              METHOD_POST,   true,  false,  FOR_KEYS,    advise },
+    { "/_orrery/workload",            METHOD_GET,    true,  false,  FOR_KEYS,    workload_read_all },
+    { "/_orrery/workload",            METHOD_POST,   true,  false,  FOR_KEYS,    workload_examples },
+    { "/_orrery/workload",            METHOD_DELETE, true,  false,  FOR_KEYS,    workload_delete },
     { "/_orrery/snapshots",           METHOD_POST,   true,  true,   FOR_KEYS,    snapshot_create },
     { "/_orrery/snapshots",           METHOD_GET,    true,  true,   FOR_KEYS,    snapshot_list },
     { "/_orrery/snapshots/*",         METHOD_DELETE, true,  true,   FOR_KEYS,    snapshot_drop },

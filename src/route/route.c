@@ -13,6 +13,7 @@
 #include "route/metrics.h"
 #include "route/origin.h"
 #include "route/path.h"
+#include "route/record.h"
 #include "route/role.h"
 #include "route/route.h"
 #include "route/table.h"
@@ -632,6 +633,9 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     origin_allow(&router->options, &exchange->request, &exchange->answer);
     audit(router, exchange, routed, st);
     took_us = env_monotonic_us(op->env) - routed->began_us;
+    if (op->noted)
+        record_request(exchange, &routed->call, &routed->reply, routed->route,
+                       (struct request_end){ st, charge, routed->began_us, took_us });
     if (router->options.observe)
         observe(router, exchange, routed, st, charge, &router->metrics[index], took_us);
     release_owners(&routed->call);
@@ -650,6 +654,7 @@ static struct routed *begin(struct router *router, struct exchange *exchange)
                                          .check_context = routed },
                                .began_us = env_monotonic_us(exchange->op.env) };
     set_activity_id(&exchange->op, &exchange->request);
+    record_begin(&exchange->op, router->options.service);
     exchange->state = routed;
     return routed;
 }
@@ -764,6 +769,7 @@ static enum status run(struct exchange *exchange, struct routed *routed)
         return ST_WOULD_BLOCK;
     route_assert_owners(routed->route, &routed->call);
     exchange->op.work = (struct work){ 0 }; /* what a loop thread began in vain is not charged */
+    record_again(&exchange->op);
     return routed->route->run(&exchange->op, &routed->call, &routed->reply);
 }
 

@@ -168,15 +168,13 @@ size_t link_hosts(const char *where)
 /* "a,b,c" becomes "b,c,a". A list with one place is for all hosts, and stays. */
 static void turn(char list[LIST_BYTES])
 {
-    char *rest = strchr(list, ','), first[LIST_BYTES];
-    size_t size;
+    const char *rest = strchr(list, ',');
+    char turned[LIST_BYTES];
 
     if (!rest)
         return;
-    size = (size_t)(rest - list);
-    memcpy(first, list, size);
-    memmove(list, rest + 1, strlen(rest));
-    snprintf(list + strlen(list), LIST_BYTES - strlen(list), ",%.*s", (int)size, first);
+    snprintf(turned, sizeof(turned), "%s,%.*s", rest + 1, (int)(rest - list), list);
+    snprintf(list, LIST_BYTES, "%s", turned);
 }
 
 /* What the user's own text says goes before these, and after it only with which of its hosts to begin. */

@@ -18,7 +18,8 @@ enum {
 
 struct printer {
     struct buf *out;
-    int level; /* of subqueries, for the indent */
+    int level;       /* of subqueries, for the indent */
+    bool is_outline; /* on one line, and ? for values */
 };
 
 static void print_expr(struct printer *printer, const struct expr *expr);
@@ -63,15 +64,18 @@ static void text(struct printer *printer, const char *words)
 
 static void line(struct printer *printer, const char *words)
 {
-    buf_byte(printer->out, '\n');
-    for (int i = 0; i < printer->level * INDENT_SPACES; i++)
+    buf_byte(printer->out, printer->is_outline ? ' ' : '\n');
+    for (int i = 0; i < printer->level * INDENT_SPACES && !printer->is_outline; i++)
         buf_byte(printer->out, ' ');
     text(printer, words);
 }
 
+/* Strings and numbers are what users fill in; true, false, null and undefined say what is asked. */
 static void print_literal(struct printer *printer, struct value value)
 {
-    if (value.kind == JSON_UNDEFINED)
+    if (printer->is_outline && (value.kind == JSON_NUMBER || value.kind == JSON_STRING))
+        text(printer, "?");
+    else if (value.kind == JSON_UNDEFINED)
         text(printer, "undefined");
     else if (value.kind == JSON_NUMBER && value.number == 0 && signbit(value.number))
         text(printer, "-0.0"); /* -0 would be read as 0 */
@@ -81,6 +85,20 @@ static void print_literal(struct printer *printer, struct value value)
         value_print(printer->out, value);
 }
 
+static bool is_value(const struct expr *expr)
+{
+    return expr->kind == EXPR_LITERAL || expr->kind == EXPR_PARAMETER;
+}
+
+/* However many there are, a list of values is one. */
+static bool is_list_of_values(struct expr *const *kid, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!is_value(kid[i]))
+            return false;
+    return count > 0;
+}
+
 static void print_list(struct printer *printer, struct expr *const *kid, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -88,6 +106,15 @@ static void print_list(struct printer *printer, struct expr *const *kid, size_t 
             text(printer, ", ");
         print_expr(printer, kid[i]);
     }
+}
+
+/* Of an outline's values one stands for all. */
+static void print_values(struct printer *printer, struct expr *const *kid, size_t count)
+{
+    if (printer->is_outline && is_list_of_values(kid, count))
+        text(printer, "?");
+    else
+        print_list(printer, kid, count);
 }
 
 /* What a step is taken from; a literal is in parentheses, for 1.a is no number and no member. */
@@ -220,7 +247,7 @@ static void print_negatable(struct printer *printer, const struct expr *expr, co
     text(printer, " ");
     if (expr->kind == EXPR_IN) {
         text(printer, "(");
-        print_list(printer, expr->kid + 1, expr->kid_count - 1);
+        print_values(printer, expr->kid + 1, expr->kid_count - 1);
         text(printer, "))");
         return;
     }
@@ -245,7 +272,7 @@ static void print_call(struct printer *printer, const struct expr *expr)
 static void print_array(struct printer *printer, const struct expr *expr)
 {
     text(printer, "[");
-    print_list(printer, expr->kid, expr->kid_count);
+    print_values(printer, expr->kid, expr->kid_count);
     text(printer, "]");
 }
 
@@ -304,6 +331,8 @@ static void print_expr(struct printer *printer, const struct expr *expr)
         print_literal(printer, expr->value);
         break;
     case EXPR_PARAMETER:
+        buf_slice(printer->out, printer->is_outline ? slice_of("?") : expr->name);
+        break;
     case EXPR_NAME:
         buf_slice(printer->out, expr->name);
         break;
@@ -483,6 +512,11 @@ static void print_select(struct printer *printer, const struct select *select)
 void query_print(struct buf *out, const struct select *select)
 {
     print_select(&(struct printer){ .out = out }, select);
+}
+
+void query_print_outline(struct buf *out, const struct select *select)
+{
+    print_select(&(struct printer){ .out = out, .is_outline = true }, select);
 }
 
 void query_print_expr(struct buf *out, const struct expr *expr)

@@ -15,3 +15,6 @@ void query_print_where(struct buf *out, const struct select *select);
 void query_print_group(struct buf *out, const struct select *select);
 void query_print_order(struct buf *out, const struct select *select);
 void query_print_limit(struct buf *out, const struct select *select);
+
+/* The whole statement on one line, with ? for its strings, numbers and parameters. It is to be read, and not to be parsed. */
+void query_print_outline(struct buf *out, const struct select *select);
