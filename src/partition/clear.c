@@ -93,13 +93,18 @@ static enum status step_until_written(struct op *op, struct clearing *clearing, 
     return st;
 }
 
-/* Of a store that others write to, too: they have reserved theirs in the head. */
+/* The next counter says it, and says it first. Where others write too, they have reserved theirs in the head. */
 static enum status find_newest(struct op *op, struct clearing *clearing)
 {
     struct view view = { 0 };
     struct head head;
-    enum status st;
+    enum status st = ST_OK;
 
+    clearing->newest = bucket_next_counter(clearing->container->bucket);
+    if (clearing->newest == COUNTER_NONE) /* it would be above every item, those of later too */
+        TRY(op_fail(op, ST_UNAVAILABLE, "The store cannot write at the moment. Nothing was written."));
+    if (!bucket_is_shared(clearing->container->bucket))
+        goto out;
     TRY(view_open(op, clearing->container->bucket, NULL, &view));
     TRY(store_snapshot_head(op, view.snapshot, &head));
     clearing->newest = head.counter;

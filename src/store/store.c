@@ -235,6 +235,11 @@ bool store_is_shared(const struct store *store)
     return store->ops->peers != NULL;
 }
 
+bool bucket_is_shared(const struct bucket *bucket)
+{
+    return store_is_shared(bucket->store);
+}
+
 struct store_peers store_peers(struct store *store)
 {
     return store->ops->peers ? store->ops->peers(store) : (struct store_peers){ .count = 1, .leads = true };

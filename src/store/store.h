@@ -98,6 +98,7 @@ void store_unlock_definitions(struct store *store);
  * that does what needs doing once. The last two are hints, seconds old: two may lead at a time.
  */
 bool store_is_shared(const struct store *store);
+bool bucket_is_shared(const struct bucket *bucket);
 struct store_peers {
     unsigned count;
     bool leads;
