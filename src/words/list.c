@@ -129,7 +129,7 @@ static size_t layer_of_level(const struct word_list *list, const size_t *last, s
 static void part(struct word_list *list, const size_t *last)
 {
     struct word_text *text = heap_allocate_unset((list->count + 1) * sizeof(*text));
-    size_t next[WORD_LAYERS_MAX];
+    size_t next[WORD_LAYERS_MAX] = { 0 };
 
     for (size_t i = 0; i < list->layer_count; i++)
         next[i] = list->layer[i].first;
@@ -143,7 +143,7 @@ static void part(struct word_list *list, const size_t *last)
 
 void word_list_close(struct word_list *list, double average)
 {
-    size_t count[LEVELS] = { 0 }, last[WORD_LAYERS_MAX];
+    size_t count[LEVELS] = { 0 }, last[WORD_LAYERS_MAX] = { 0 };
 
     list->average = average > 0 ? average : 1;
     for (size_t i = 0; i < list->count; i++)
