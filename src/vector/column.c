@@ -325,7 +325,15 @@ static struct vector_candidate *list_live(const struct vector_column *column, si
 /* Codes are copied, and not made again: the items need not be read. */
 void vector_column_compact(struct vector_column *column)
 {
-    struct vector_column old = *column;
+    struct vector_column old = { .code_bytes =
+                                     column->code_bytes, /* the rest is under another lock, or stays */
+                                 .claim = column->claim,
+                                 .chunk = column->chunk,
+                                 .chunk_capacity = column->chunk_capacity,
+                                 .count = column->count,
+                                 .sorted_count = column->sorted_count,
+                                 .gone_count = column->gone_count,
+                                 .places = column->places };
     size_t count;
     struct vector_candidate *list = list_live(&old, &count);
 
