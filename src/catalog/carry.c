@@ -6,15 +6,25 @@
 #include "catalog/change.h"
 #include "catalog/entry.h"
 
+/* The parts of all containers. Each is a reference. */
 static struct container **list_all(struct op *op, struct catalog *catalog, size_t *count)
 {
-    size_t databases, most;
-    struct container **list;
+    size_t databases, most, parts = 0, listed;
+    struct container **list, **all;
 
     catalog_count(catalog, &databases, &most);
     list = arena_alloc(&op->arena, (most + 1) * sizeof(*list));
-    *count = catalog_list_where(catalog, NULL, NULL, list, most);
-    return list;
+    listed = catalog_list_where(catalog, NULL, NULL, list, most);
+    for (size_t i = 0; i < listed; i++)
+        parts += list[i]->part_count;
+    all = arena_alloc(&op->arena, (parts + 1) * sizeof(*all));
+    *count = 0;
+    for (size_t i = 0; i < listed; i++) {
+        for (uint32_t j = 0; j < list[i]->part_count; j++)
+            all[(*count)++] = container_take(list[i]->part[j]);
+        container_release(list[i]);
+    }
+    return all;
 }
 
 static void release_all(struct container **list, size_t count)
@@ -48,7 +58,7 @@ void carry_take(struct op *op, struct catalog *catalog, struct carried *carried)
     for (size_t i = 0; i < carried->count; i++) {
         past_note(carried->past, past_name(list[i]->link), container_lsn(list[i]));
         carried->items[i] =
-            (struct carried_items){ list[i]->rid, bucket_next_counter(list[i]->bucket) + NUMBERS_BESIDE };
+            (struct carried_items){ list[i]->bucket_id, bucket_next_counter(list[i]->bucket) + NUMBERS_BESIDE };
     }
     release_all(list, carried->count);
 }
@@ -57,13 +67,13 @@ void carry_take(struct op *op, struct catalog *catalog, struct carried *carried)
  * Of a container that was dropped since, nobody knows how many items it got. It goes on far above: numbers of the catalog rise
  * with every restore, so a million items may come between two of them.
  */
-static uint64_t counter_of(const struct carried *carried, const struct rid *rid)
+static uint64_t counter_of(const struct carried *carried, uint64_t bucket)
 {
     enum { ITEMS_BITS = 16, COUNTER_BITS = 39 };
     const uint64_t most = (uint64_t)1 << COUNTER_BITS, far = carried->number << ITEMS_BITS;
 
     for (size_t i = 0; i < carried->count; i++)
-        if (rid_equal(&carried->items[i].container, rid))
+        if (carried->items[i].bucket == bucket)
             return carried->items[i].counter;
     return far < most ? far : most;
 }
@@ -72,7 +82,7 @@ static struct batch *raise_container(struct op *op, const struct container *cont
                                      const struct carried *carried)
 {
     struct batch *batch = batch_new(op, container->bucket_id);
-    uint64_t counter = counter_of(carried, &container->rid);
+    uint64_t counter = counter_of(carried, container->bucket_id);
 
     batch_begins_above(batch, past_lsn(carried->past, past_name(container->link)));
     batch_uses_counter(batch, counter);

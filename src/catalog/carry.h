@@ -16,8 +16,7 @@ struct carried {
     struct past *past; /* how far each container got, be it there or dropped */
     size_t count;
     struct carried_items {
-        struct rid container;
-        uint64_t counter;
+        uint64_t bucket, counter;
     } * items;
 };
 

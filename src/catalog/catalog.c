@@ -44,15 +44,30 @@ static void load_database(struct catalog *catalog, const struct rid *rid, const 
     catalog_add_database(catalog, database ? database : database_make(rid, record));
 }
 
+/* Those that the items of a container lie in, in the op's arena. */
+static enum status find_buckets(struct op *op, const struct catalog *catalog, uint64_t container,
+                                uint32_t count, struct bucket ***buckets)
+{
+    enum status st = ST_OK;
+
+    if (count > CONTAINER_RANGES_MAX)
+        TRY(op_fail(op, ST_CORRUPT, "the catalog has a container of too many buckets"));
+    *buckets = arena_alloc(&op->arena, count * sizeof(struct bucket *));
+    for (uint32_t i = 0; i < count; i++)
+        TRY(store_bucket(op, catalog->store, bucket_make(container, i), &(*buckets)[i]));
+out:
+    return st;
+}
+
 static enum status make_container(struct op *op, const struct catalog *catalog, struct database *database,
                                   const struct rid *rid, const struct record *record,
                                   struct container **container)
 {
-    struct bucket *bucket;
+    struct bucket **buckets;
     enum status st;
 
-    TRY(store_bucket(op, catalog->store, bucket_make(container_number(rid), 0), &bucket));
-    TRY(container_make(op, catalog->compute, database, rid, record, bucket, container));
+    TRY(find_buckets(op, catalog, container_number(rid), container_record_parts(record), &buckets));
+    TRY(container_make(op, catalog->compute, database, rid, record, buckets, container));
     if (store_is_shared(catalog->store))
         (*container)->stored = arena_copy(&(*container)->memory, record->stored);
     if (!(*container)->keeps_unique && definition_has_unique_keys((*container)->definition))
@@ -260,29 +275,60 @@ enum status catalog_check_owner(struct op *op, struct catalog *catalog, const st
     return found ? ST_OK : op_fail_as(op, ST_OWNER_NOT_FOUND);
 }
 
-/* The value under key_dropped(): what past.h calls the container's name. Programs of format 1 did not write it. */
-enum { DROPPED_FORMAT = 2, DROPPED_BYTES = 9 };
+/*
+ * The value under key_dropped(): what past.h calls the container's name, and how many buckets it had beyond the first, if any.
+ * Programs of format 1 wrote neither.
+ */
+enum { DROPPED_FORMAT = 2, DROPPED_BYTES = 9, DROPPED_PARTS_BYTES = 13 };
 
-static void note_dropped(struct op *op, struct batch *batch, uint64_t number, struct slice link)
+struct dropped {
+    uint64_t number, name; /* of the container; the name is 0 when an old program wrote it */
+    uint32_t part_count;
+};
+
+static void note_dropped(struct op *op, struct batch *batch, const struct container *container)
 {
-    uint8_t *value = arena_alloc(&op->arena, DROPPED_BYTES);
+    uint8_t *value = arena_alloc(&op->arena, DROPPED_PARTS_BYTES);
+    size_t size = container->part_count > 1 ? DROPPED_PARTS_BYTES : DROPPED_BYTES;
 
     value[0] = DROPPED_FORMAT;
-    put_le(value + 1, past_name(link), 8);
-    batch_put(batch, key_dropped(&op->arena, number), slice_make(value, DROPPED_BYTES));
+    put_le(value + 1, past_name(container->link), 8);
+    put_le(value + DROPPED_BYTES, container->part_count - 1, 4);
+    batch_put(batch, key_dropped(&op->arena, container_number(&container->rid)), slice_make(value, size));
 }
 
-/* Whose data the row says is still to be removed. `name` is 0 when an old program wrote it. */
-static enum status read_dropped(struct op *op, const struct row *row, uint64_t *number, uint64_t *name)
+/* Whose data the row says is still to be removed. */
+static enum status read_dropped(struct op *op, const struct row *row, struct dropped *dropped)
 {
     struct key_parts parts;
 
-    if (!key_parse(row->key, &parts) || !key_parse_dropped(&parts, number))
+    *dropped = (struct dropped){ .part_count = 1 };
+    if (!key_parse(row->key, &parts) || !key_parse_dropped(&parts, &dropped->number))
         return op_fail(op, ST_CORRUPT, "the catalog has a malformed key");
-    *name = 0;
-    if (row->value.size == DROPPED_BYTES && row->value.data[0] == DROPPED_FORMAT)
-        *name = get_le(row->value.data + 1, 8);
+    if (row->value.size >= DROPPED_BYTES && row->value.data[0] == DROPPED_FORMAT)
+        dropped->name = get_le(row->value.data + 1, 8);
+    if (row->value.size == DROPPED_PARTS_BYTES)
+        dropped->part_count += (uint32_t)get_le(row->value.data + DROPPED_BYTES, 4);
     return ST_OK;
+}
+
+/* How far its buckets got. */
+static enum status dropped_lsn(struct op *op, const struct catalog *catalog, const struct dropped *dropped,
+                               uint64_t *lsn)
+{
+    struct bucket **buckets;
+    enum status st;
+
+    *lsn = 0;
+    TRY(find_buckets(op, catalog, dropped->number, dropped->part_count, &buckets));
+    for (uint32_t i = 0; i < dropped->part_count; i++) {
+        uint64_t reached;
+
+        TRY(store_newest_lsn(op, buckets[i], &reached));
+        *lsn = *lsn > reached ? *lsn : reached;
+    }
+out:
+    return st;
 }
 
 /* Looks for the last LSN of a container of that name that was dropped, whoever dropped it. */
@@ -294,15 +340,14 @@ static enum status note_lsn_of_dropped(struct op *op, struct catalog *catalog, v
                                        const struct row *row)
 {
     struct search_dropped *search = context;
-    uint64_t number, name, lsn = 0;
-    struct bucket *bucket;
+    struct dropped dropped;
+    uint64_t lsn = 0;
     enum status st;
 
-    TRY(read_dropped(op, row, &number, &name));
-    if (name != search->name)
+    TRY(read_dropped(op, row, &dropped));
+    if (dropped.name != search->name)
         goto out;
-    TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
-    TRY(store_newest_lsn(op, bucket, &lsn));
+    TRY(dropped_lsn(op, catalog, &dropped, &lsn));
     if (search->lsn < lsn)
         search->lsn = lsn;
 out:
@@ -329,13 +374,38 @@ out:
     return st;
 }
 
-/* Its creation takes the container's first LSN, which follows the last one of the old container of its name: see past.h. */
-static struct batch *begin_items(struct op *op, struct bucket *bucket, uint64_t above)
+/*
+ * Its creation takes the first LSN of each bucket, which follows the last one of the old container of its name: see past.h.
+ * There is room for the commit of the catalog.
+ */
+static struct commit *begin_items(struct op *op, struct bucket *const *buckets, uint32_t count,
+                                  uint64_t above)
 {
-    struct batch *first = batch_new(op, bucket_id(bucket));
+    struct commit *first = arena_alloc(&op->arena, (count + 1) * sizeof(*first));
 
-    batch_begins_above(first, above);
+    for (uint32_t i = 0; i < count; i++) {
+        first[i] = (struct commit){ .batch = batch_new(op, bucket_id(buckets[i])), .bucket = buckets[i] };
+        batch_begins_above(first[i].batch, above);
+    }
     return first;
+}
+
+void catalog_divide(struct catalog *catalog, uint32_t buckets)
+{
+    assert(buckets <= CONTAINER_RANGES_MAX);
+    catalog->buckets = buckets;
+}
+
+/* How many ranges and buckets a new container has. */
+static void decide_parts(const struct catalog *catalog, struct json definition, uint32_t *ranges,
+                         uint32_t *buckets)
+{
+    *buckets = 1;
+    if (!catalog->buckets || definition_has_system_key(definition))
+        return;
+    if (*ranges < catalog->buckets)
+        *ranges = catalog->buckets;
+    *buckets = *ranges;
 }
 
 /* No container has its number yet, and none below the database is called like it: promises 2 and 7. */
@@ -363,23 +433,25 @@ static enum status put_container(struct op *op, struct catalog *catalog, struct 
     struct rid rid = new_container_rid(op, catalog, database, &number);
     struct record record, offered;
     struct versions versions;
-    struct bucket *bucket;
+    struct bucket **buckets;
     struct batch *batch;
+    uint32_t parts;
     enum status st;
 
+    decide_parts(catalog, definition, &range_count, &parts);
     TRY(lsn_before(op, catalog, link, &above));
-    TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
+    TRY(find_buckets(op, catalog, number, parts, &buckets));
     batch = change_begin(op, catalog);
     batch_uses_counter(batch, number);
-    versions_first(op, bucket, definition, &versions);
+    versions_first(op, buckets[0], definition, &versions);
     record = container_record(
-        op, &versions, &(struct range_table){ .count = range_count, .version = RANGES_FIRST_VERSION },
+        op, &versions, &(struct range_table){ .count = range_count, .version = RANGES_FIRST_VERSION }, parts,
         RECORD_RIDS_BY_CREATION | (definition_has_unique_keys(definition) ? RECORD_KEEPS_UNIQUE : 0));
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(offer_put(op, batch, &rid, number + 1, offer, &offered));
-    change_redefines(batch, &rid, false);
-    TRY(change_commit_with(op, catalog, batch, bucket, begin_items(op, bucket, above), &record));
-    TRY(container_make(op, catalog->compute, database, &rid, &record, bucket, container));
+    change_redefines(batch, &rid, parts, false);
+    TRY(change_commit_with(op, catalog, batch, begin_items(op, buckets, parts, above), parts, &record));
+    TRY(container_make(op, catalog->compute, database, &rid, &record, buckets, container));
     catalog_add_container(catalog, container_take(*container));
     offer_add(catalog, &rid, &offered, record.ts_ms);
 out:
@@ -444,11 +516,14 @@ static enum status current_container(struct op *op, struct catalog *catalog, con
 static enum status take_over(struct op *op, struct catalog *catalog, struct container *now,
                              const struct record *record, bool same, struct container **container)
 {
+    struct bucket **buckets = arena_alloc(&op->arena, now->part_count * sizeof(struct bucket *));
     enum status st;
 
     thread_assert_locked(&catalog->changing);
     assert(map_find(&catalog->known.containers_by_rid, rid_slice(&now->rid)) == now);
-    TRY(container_make(op, catalog->compute, now->database, &now->rid, record, now->bucket, container));
+    for (uint32_t i = 0; i < now->part_count; i++)
+        buckets[i] = now->part[i]->bucket;
+    TRY(container_make(op, catalog->compute, now->database, &now->rid, record, buckets, container));
     assert((*container)->policy_version >= now->policy_version); /* versions only rise */
     assert((*container)->ranges.version >= now->ranges.version);
     assert(slice_equal((*container)->id, now->id)); /* container_check_replace() refuses another */
@@ -474,9 +549,9 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
         TRY(op_fail(op, ST_RETRY_WITH, "The container was changed by another request."));
     container_retire(now);
     TRY(versions_replace(op, now, definition, &versions));
-    record = container_record(op, &versions, &now->ranges, container_kept_flags(now));
+    record = container_record(op, &versions, &now->ranges, now->part_count, container_kept_flags(now));
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&now->rid)), &record));
-    change_redefines(batch, &now->rid, false);
+    change_redefines(batch, &now->rid, now->part_count, false);
     TRY(change_commit(op, catalog, batch, &record));
     TRY(take_over(op, catalog, now, &record, false, container));
 out:
@@ -505,7 +580,8 @@ static enum status put_unchanged(struct op *op, struct batch *batch, const struc
     uint8_t *value;
     size_t size;
 
-    *record = container_record(op, versions, ranges, container_kept_flags(container));
+    *record =
+        container_record(op, versions, ranges, container->part_count, container_kept_flags(container));
     record->etag = container->etag;
     record->ts_ms = container->ts_ms;
     value = record_encode(op, record, &size);
@@ -513,7 +589,7 @@ static enum status put_unchanged(struct op *op, struct batch *batch, const struc
         return op_fail_as(op, ST_TOO_LARGE);
     value_stamp(value, size, 0, record->ts_ms);
     batch_put(batch, key_catalog(&op->arena, rid_slice(&container->rid)), slice_make(value, size));
-    change_redefines(batch, &container->rid, false);
+    change_redefines(batch, &container->rid, container->part_count, false);
     return ST_OK;
 }
 
@@ -626,8 +702,8 @@ enum status catalog_change_ranges(struct op *op, struct catalog *catalog, const 
 static void drop_in_batch(struct op *op, struct batch *batch, const struct container *container)
 {
     batch_delete(batch, key_catalog(&op->arena, rid_slice(&container->rid)));
-    change_redefines(batch, &container->rid, true);
-    note_dropped(op, batch, container_number(&container->rid), container->link);
+    change_redefines(batch, &container->rid, container->part_count, true);
+    note_dropped(op, batch, container);
 }
 
 static enum status drop_container(struct op *op, struct catalog *catalog, struct container *container,
@@ -741,7 +817,7 @@ static enum status take_dropped(struct op *op, struct catalog *catalog, struct c
 
     *container = st == ST_OK ? take_unreferenced(catalog) : NULL;
     if (*container)
-        st = store_newest_lsn(op, (*container)->bucket, &lsn);
+        st = container_newest_lsn(op, *container, &lsn);
     if (*container && st == ST_OK)
         st = keep_past(op, catalog, past_name((*container)->link), lsn);
     change_unlock(catalog);
@@ -763,11 +839,12 @@ static enum status forget_dropped(struct op *op, struct catalog *catalog, uint64
     return st;
 }
 
-static enum status remove_data(struct op *op, struct catalog *catalog, uint64_t number)
+static enum status remove_data(struct op *op, struct catalog *catalog, uint64_t number, uint32_t part_count)
 {
-    enum status st;
+    enum status st = ST_OK;
 
-    TRY(store_drop(op, catalog->store, bucket_make(number, 0)));
+    for (uint32_t i = 0; i < part_count; i++)
+        TRY(store_drop(op, catalog->store, bucket_make(number, i)));
     TRY(forget_dropped(op, catalog, number));
     log_line(LOG_DEBUG, "removed the data of container %llu", (unsigned long long)number);
 out:
@@ -782,7 +859,7 @@ enum status catalog_sweep(struct op *op, struct catalog *catalog)
     do {
         st = take_dropped(op, catalog, &container);
         if (container && st == ST_OK)
-            st = remove_data(op, catalog, container_number(&container->rid));
+            st = remove_data(op, catalog, container_number(&container->rid), container->part_count);
         container_release(container);
     } while (container && st == ST_OK);
     return st; /* data that could not be removed now is removed at the next start */
@@ -803,16 +880,16 @@ static enum status keep_past_of(struct op *op, struct catalog *catalog, uint64_t
 /* Finishes a drop that the last run of the program did not finish. */
 static enum status finish_drop(struct op *op, struct catalog *catalog, void *context, const struct row *row)
 {
-    uint64_t number, name;
-    struct bucket *bucket;
+    struct dropped dropped;
+    uint64_t lsn;
     enum status st;
 
     (void)context;
-    TRY(read_dropped(op, row, &number, &name));
-    TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
-    if (name)
-        TRY(keep_past_of(op, catalog, name, bucket_lsn(bucket)));
-    TRY(remove_data(op, catalog, number));
+    TRY(read_dropped(op, row, &dropped));
+    TRY(dropped_lsn(op, catalog, &dropped, &lsn));
+    if (dropped.name)
+        TRY(keep_past_of(op, catalog, dropped.name, lsn));
+    TRY(remove_data(op, catalog, dropped.number, dropped.part_count));
 out:
     return st;
 }

@@ -95,6 +95,15 @@ struct container {
     int64_t ts_ms;
     struct json definition; /* every property but the system's, defaults filled in */
     struct database *database;
+
+    /*
+     * Where its items are: in one bucket, or in several, each with the keys of some of its ranges (parts.h). A container of
+     * one bucket is its own only part. One of several has none itself: its parts do, and differ in nothing else.
+     */
+    struct container *const *part;
+    struct container *whole; /* of which it is a part; itself, if it is none */
+    uint32_t part_count, part_index;
+    struct slice part_min; /* the first key of the part */
     struct bucket *bucket;
     uint64_t bucket_id; /* that of its bucket, which begins its keys */
 
@@ -159,6 +168,9 @@ bool catalog_is_shared(const struct catalog *catalog);
 /* How many processes share what containers may spend, this one among them. catalog_offers_version() tells when it changes. */
 unsigned catalog_peers(const struct catalog *catalog);
 
+/* Where clients find those that have told it: store_endpoints(). */
+struct slice catalog_endpoints(struct op *op, struct catalog *catalog);
+
 /* By rid or by id; NULL when there is none. */
 struct database *catalog_find_database(struct catalog *catalog, struct slice name);
 struct container *catalog_find_container(struct catalog *catalog, const struct database *database,
@@ -190,8 +202,9 @@ const struct container *container_successor(const struct container *container);
 const struct container *container_latest(const struct container *container);
 
 /*
- * The last LSN of its items that is known: what is read from now on shows at least that. Creating a container takes its first LSN, as on the service, so that
- * its first write has the next one. Containers of older programs began with their first write.
+ * The last LSN of its items that is known, of several parts the largest: what is read from now on shows at least that. Creating a
+ * container takes its first LSN, as on the service, so that its first write has the next one. Containers of older programs
+ * began with their first write.
  */
 enum { CONTAINER_FIRST_LSN = 1 };
 uint64_t container_lsn(const struct container *container);
@@ -256,7 +269,10 @@ enum status catalog_drop_database(struct op *op, struct catalog *catalog, struct
 
 /*
  * `definition` has passed container_define(). A container without a partition key gets one range, whatever the count.
+ * With catalog_divide() a container gets a bucket for each of its ranges, of which there are at least `buckets`. They stay
+ * for as long as it lives: ranges split and merge within a bucket.
  */
+void catalog_divide(struct catalog *catalog, uint32_t buckets);
 enum status catalog_create_container(struct op *op, struct catalog *catalog, struct database *database,
                                      struct json definition, uint32_t range_count,
                                      struct container **container);

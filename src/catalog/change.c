@@ -47,9 +47,10 @@ void change_note_lsn(struct catalog *catalog, uint64_t lsn)
     store_note_followed(catalog->store, lsn);
 }
 
-void change_redefines(struct batch *batch, const struct rid *container, bool dropped)
+void change_redefines(struct batch *batch, const struct rid *container, uint32_t part_count, bool dropped)
 {
-    batch_redefines(batch, bucket_make(container_number(container), 0), dropped);
+    for (uint32_t i = 0; i < part_count; i++)
+        batch_redefines(batch, bucket_make(container_number(container), i), dropped);
 }
 
 static enum status note_commit(struct catalog *catalog, enum status st, const struct commit_stamp *stamp,
@@ -78,23 +79,23 @@ enum status change_commit(struct op *op, struct catalog *catalog, struct batch *
 }
 
 enum status change_commit_with(struct op *op, struct catalog *catalog, struct batch *batch,
-                               struct bucket *bucket, struct batch *beside, struct record *record)
+                               struct commit *beside, size_t count, struct record *record)
 {
-    struct commit commits[] = { { .batch = beside, .bucket = bucket },
-                                { .batch = batch, .bucket = catalog->bucket } };
     enum status st;
 
     assert(batch_bucket(batch) == CATALOG_BUCKET);
     thread_assert_locked(&catalog->changing);
-    st = store_commit_together(op, commits, 2);
-    return note_commit(catalog, st, &commits[1].stamp, record);
+    beside[count] = (struct commit){ .batch = batch, .bucket = catalog->bucket };
+    st = store_commit_together(op, beside, count + 1);
+    return note_commit(catalog, st, &beside[count].stamp, record);
 }
 
 void change_version(struct container *old, struct container *new)
 {
     assert(old != new);
     assert(rid_equal(&old->rid, &new->rid));
-    assert(old->bucket == new->bucket);          /* the items stay where they are */
+    assert(old->part_count == new->part_count); /* the items stay where they are */
+    assert(old->bucket == new->bucket);
     assert(!atomic_load(&old->life->successor)); /* of versions each has one next */
     assert(!atomic_load(&new->life->successor));
     atomic_fetch_add(&new->life->predecessors, 1);
@@ -273,6 +274,11 @@ unsigned catalog_peers(const struct catalog *catalog)
     unsigned peers = atomic_load_explicit(&catalog->peers, memory_order_relaxed);
 
     return peers ? peers : 1;
+}
+
+struct slice catalog_endpoints(struct op *op, struct catalog *catalog)
+{
+    return store_endpoints(op, catalog->store);
 }
 
 enum status change_follow(struct op *op, void *catalog)

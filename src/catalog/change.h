@@ -27,6 +27,7 @@ struct catalog {
     struct store *store;
     index_compute *compute; /* of computed properties; may be NULL */
     struct bucket *bucket;
+    uint32_t buckets; /* that a new container has at least; 0: it has one, however many its ranges are */
     struct catalog
         *before;  /* while it is read anew: what did not change is taken from there. NULL otherwise */
     uint64_t lsn; /* of the bucket: everything up to it is known here. Guarded by `changing` */
@@ -56,7 +57,7 @@ enum status change_put(struct op *op, struct batch *batch, struct slice key, str
 /*
  * The container is written by what this change makes of it, or no longer: other processes may not go on by what they know.
  */
-void change_redefines(struct batch *batch, const struct rid *container, bool dropped);
+void change_redefines(struct batch *batch, const struct rid *container, uint32_t part_count, bool dropped);
 
 /* Everything up to this LSN is in the maps, or will be before the change is unlocked. change_commit() says so by itself. */
 void change_note_lsn(struct catalog *catalog, uint64_t lsn);
@@ -64,9 +65,9 @@ void change_note_lsn(struct catalog *catalog, uint64_t lsn);
 /* Writes the time into the record, which may be NULL. */
 enum status change_commit(struct op *op, struct catalog *catalog, struct batch *batch, struct record *record);
 
-/* The same with a batch of another bucket: both or neither. */
+/* The same with batches of other buckets: all or none. `beside` has room for one more. */
 enum status change_commit_with(struct op *op, struct catalog *catalog, struct batch *batch,
-                               struct bucket *bucket, struct batch *beside, struct record *record);
+                               struct commit *beside, size_t count, struct record *record);
 
 /* For the store, which finds out that others have redefined something. */
 store_catch_up change_follow;

@@ -169,7 +169,7 @@ void container_read_key(struct container *container)
     struct json version = json_get(key, "version");
     size_t count = 0;
 
-    container->system_key = json_kind(json_get(key, "systemKey")) == JSON_TRUE;
+    container->system_key = definition_has_system_key(container->definition);
     container->epk_version = json_kind(version) == JSON_NUMBER && json_int(version) == 2 ? EPK_V2 : EPK_V1;
     if (text_is(json_get(key, "kind"), "MultiHash"))
         container->epk_version = EPK_MULTI;
@@ -217,6 +217,11 @@ out:
 static struct json unique_keys_of(struct json definition)
 {
     return json_get(json_get(definition, "uniqueKeyPolicy"), "uniqueKeys");
+}
+
+bool definition_has_system_key(struct json definition)
+{
+    return json_kind(json_get(json_get(definition, "partitionKey"), "systemKey")) == JSON_TRUE;
 }
 
 bool definition_has_unique_keys(struct json definition)

@@ -25,6 +25,7 @@ void container_read_retention(struct container *container);
 void container_read_unique_keys(struct container *container);
 
 bool definition_has_unique_keys(struct json definition);
+bool definition_has_system_key(struct json definition); /* made without a partition key */
 
 /* A container's defaultTtl or an item's ttl: seconds above 0, or -1 for never. */
 enum status ttl_check(struct op *op, struct json ttl);

@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "catalog/definition.h"
 #include "catalog/entry.h"
+#include "catalog/parts.h"
 #include "catalog/ranges.h"
 #include "keys/keys.h"
 #include "vector/columns.h"
@@ -46,14 +47,18 @@ static void container_free(struct container *container)
     database_release(container->database);
     shape_release(container->shape);
     meter_release(container->meter);
-    vector_shelf_release(container->vectors);
-    word_shelf_release(container->words);
+    for (uint32_t i = 0; i < container->part_count; i++) {
+        vector_shelf_release(container->part[i]->vectors);
+        word_shelf_release(container->part[i]->words);
+    }
     arena_free(&container->memory);
     free(container);
 }
 
 void container_release(struct container *container)
 {
+    if (container)
+        container = container->whole;
     while (container && drop_count(&container->life->references)) {
         struct container *successor = atomic_load(&container->life->successor);
 
@@ -100,7 +105,9 @@ void container_go_on(const struct container *container)
 
 const struct container *container_successor(const struct container *container)
 {
-    return atomic_load(&container->life->successor);
+    const struct container *next = atomic_load(&container->life->successor);
+
+    return next && container->whole != container ? next->part[container->part_index] : next;
 }
 
 const struct container *container_latest(const struct container *container)
@@ -157,7 +164,7 @@ unsigned container_kept_flags(const struct container *container)
 }
 
 struct record container_record(struct op *op, const struct versions *versions,
-                               const struct range_table *ranges, unsigned kept)
+                               const struct range_table *ranges, uint32_t part_count, unsigned kept)
 {
     bool listed = ranges->version > RANGES_FIRST_VERSION;
 
@@ -166,21 +173,25 @@ struct record container_record(struct op *op, const struct versions *versions,
     return (struct record){
         .document = listed ? ranges_store(op, ranges, versions->definition) : versions->definition,
         .policy_version = versions->version,
-        .number = ranges->count,
+        .number = (uint64_t)(part_count - 1) << RECORD_RANGE_BITS | ranges->count,
         .flags =
             (uint8_t)(kept | (listed ? RECORD_HAS_RANGES : 0) | (versions->has_seed ? RECORD_HAS_SEED : 0)),
     };
 }
 
-static struct container *make(struct database *database, const struct rid *rid, const struct record *record,
-                              struct bucket *bucket)
+uint32_t container_record_parts(const struct record *record)
+{
+    return (uint32_t)(record->number >> RECORD_RANGE_BITS) + 1;
+}
+
+/* Without its parts. */
+static struct container *make(struct database *database, const struct rid *rid, const struct record *record)
 {
     struct container *container = heap_allocate(sizeof(*container));
     struct arena *memory = &container->memory;
 
     assert(rid->size == RID_CONTAINER_BYTES);
     assert(memcmp(rid->bytes, database->rid.bytes, RID_DATABASE_BYTES) == 0); /* it begins with its owner's */
-    assert(bucket_container(bucket_id(bucket)) == container_number(rid));
     arena_init(memory, SIZE_MAX);
     container->rid = *rid;
     container->definition = json_from_bytes(arena_copy(memory, json_bytes(record->document)));
@@ -190,13 +201,10 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->etag = record->etag;
     container->ts_ms = record->ts_ms;
     container->database = database_take(database);
-    container->bucket = bucket;
-    container->bucket_id = bucket_id(bucket);
+    container->whole = container;
     container->shape = shape_new();
     container->edition = 1;
     container->meter = meter_new();
-    container->vectors = vector_shelf_new();
-    container->words = word_shelf_new();
     container->life = arena_alloc(memory, sizeof(*container->life));
     *container->life = (struct container_life){ 0 };
     atomic_init(&container->life->references, 1);
@@ -228,14 +236,15 @@ bool container_item_number(const struct container *container, const struct rid *
 }
 
 enum status container_make(struct op *op, index_compute *compute, struct database *database,
-                           const struct rid *rid, const struct record *record, struct bucket *bucket,
-                           struct container **container)
+                           const struct rid *rid, const struct record *record,
+                           struct bucket *const *buckets, struct container **container)
 {
-    struct container *made = make(database, rid, record, bucket);
+    struct container *made = make(database, rid, record);
     enum status st;
 
     TRY(ranges_read(op, made, record));
-    TRY(versions_read(op, compute, made, record->policy_version));
+    TRY(versions_read(op, compute, made, bucket_keeps_entries(buckets[0]), record->policy_version));
+    parts_make(made, buckets, container_record_parts(record));
     *container = made;
     made = NULL;
 out:
@@ -251,26 +260,8 @@ void container_share(const struct container *old, struct container *new, bool sa
     new->shape = shape_take(old->shape);
     meter_release(new->meter);
     new->meter = meter_take(old->meter);
-    vector_shelf_release(new->vectors);
-    new->vectors = vector_shelf_take(old->vectors);
-    word_shelf_release(new->words);
-    new->words = word_shelf_take(old->words);
     new->edition = same ? old->edition : old->edition + 1;
+    parts_share(old, new);
     if (same)
         container_note_indexed(new, atomic_load_explicit(&old->life->indexed, memory_order_relaxed));
-}
-
-uint64_t container_lsn(const struct container *container)
-{
-    return bucket_lsn(container->bucket);
-}
-
-enum status container_newest_lsn(struct op *op, const struct container *container, uint64_t *lsn)
-{
-    return store_newest_lsn(op, container->bucket, lsn);
-}
-
-bool container_usage(const struct container *container, struct bucket_usage *usage)
-{
-    return bucket_usage(container->bucket, usage);
 }

@@ -23,22 +23,25 @@ struct database *database_take(struct database *database);
 struct container *container_take(struct container *container);
 
 /*
- * The record that the store keeps for a container. The record's number is the number of ranges, because a definition
- * has no number of its own. One flag says whether the items have entries of their unique keys: containers of the
+ * The record that the store keeps for a container. A definition has no number of its own, so the record's number is the
+ * number of ranges, and in the bits above RECORD_RANGE_BITS that of buckets beyond the first. One flag says whether the items have entries of their unique keys: containers of the
  * first versions of this program have items without. Another says whether the definition holds a table of ranges.
  * `kept` are the flags that a container has for life: CONTAINER_KEPT_FLAGS.
  */
 enum { CONTAINER_KEPT_FLAGS = RECORD_KEEPS_UNIQUE | RECORD_RIDS_BY_CREATION };
 
+enum { RECORD_RANGE_BITS = 32 };
+
 struct record container_record(struct op *op, const struct versions *versions,
-                               const struct range_table *ranges, unsigned kept);
+                               const struct range_table *ranges, uint32_t part_count, unsigned kept);
+uint32_t container_record_parts(const struct record *record);
 unsigned container_kept_flags(const struct container *container);
 
-/* Each is made with one reference. A container has a reference to its database. */
+/* Each is made with one reference. A container has a reference to its database, and a part for each bucket. */
 struct database *database_make(const struct rid *rid, const struct record *record);
 enum status container_make(struct op *op, index_compute *compute, struct database *database,
-                           const struct rid *rid, const struct record *record, struct bucket *bucket,
-                           struct container **container);
+                           const struct rid *rid, const struct record *record,
+                           struct bucket *const *buckets, struct container **container);
 
 /*
  * Hands the old version's shape and meter to the new version, which nobody can find yet. `same` says that the

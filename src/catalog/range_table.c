@@ -155,7 +155,9 @@ static bool is_sound(const struct range_table *table)
  */
 static uint32_t count_of(const struct container *container, const struct record *record)
 {
-    return container->system_key || record->number == 0 ? 1 : (uint32_t)record->number;
+    uint32_t count = (uint32_t)record->number; /* above it is the number of buckets */
+
+    return container->system_key || count == 0 ? 1 : count;
 }
 
 enum status ranges_read(struct op *op, struct container *container, const struct record *record)

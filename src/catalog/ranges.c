@@ -92,6 +92,24 @@ struct range_ids ranges_all(const struct container *container)
     return neighbours(container, 0, container->ranges.count);
 }
 
+static uint32_t first_of_part(const struct container *whole, uint32_t part)
+{
+    return part < whole->part_count ? range_of_key(whole, whole->part[part]->part_min) : whole->ranges.count;
+}
+
+struct range_ids ranges_in_part(const struct container *container, struct range_ids ranges, uint32_t part)
+{
+    const struct container *whole = container->whole;
+    const uint32_t *from = whole->ranges.id + first_of_part(whole, part);
+    const uint32_t *to = whole->ranges.id + first_of_part(whole, part + 1);
+
+    if (from < ranges.id)
+        from = ranges.id;
+    if (to > ranges.id + ranges.count)
+        to = ranges.id + ranges.count;
+    return (struct range_ids){ from, to > from ? (uint32_t)(to - from) : 0 };
+}
+
 /* Whether the prefix stands for many keys: it is empty, or the first levels of a hierarchical key. */
 static bool is_part(const struct container *container, const struct epk *prefix)
 {

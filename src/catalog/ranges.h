@@ -55,6 +55,9 @@ struct range_ids ranges_of_prefix(const struct container *container, const struc
 
 struct range_ids ranges_all(const struct container *container);
 
+/* Those of the ranges, which are neighbours, that lie in that part of the container; perhaps none. */
+struct range_ids ranges_in_part(const struct container *container, struct range_ids ranges, uint32_t part);
+
 /*
  * "1", or "<container rid>,1" as Java and .NET write it. ST_BAD_HEADER when it is no number,
  * ST_RANGE_GONE when the container has no such range, which makes clients read the ranges again.

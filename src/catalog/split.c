@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "catalog/parts.h"
 #include "catalog/split.h"
 
 /* A table that is being made, from left to right. */
@@ -88,7 +89,7 @@ static void draft_make(struct draft *draft, uint32_t first, uint32_t count, stru
     *range = (struct key_range){ .id = draft->table.next_id++,
                                  .min = min,
                                  .version = draft->table.version,
-                                 .lsn = bucket_lsn(draft->now->bucket),
+                                 .lsn = container_lsn(container_part_of(draft->now, min)),
                                  .ts_ms = draft->op->now_ms };
     set_ancestors(draft, first, count, range);
 }
@@ -219,6 +220,9 @@ static enum status find_neighbours(struct op *op, const struct container *now,
     }
     if (merge->count < 2 || last - *first + 1 != merge->count)
         TRY(op_fail(op, ST_BAD_REQUEST, "Ranges that merge are two or more, and neighbours."));
+    if (container_part_of(now, now->ranges.range[*first].min) !=
+        container_part_of(now, now->ranges.range[last].min))
+        TRY(op_fail(op, ST_BAD_REQUEST, "Ranges that lie in different buckets cannot merge."));
 out:
     return st;
 }

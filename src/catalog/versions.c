@@ -121,7 +121,7 @@ static void begin_with_none(struct container *container)
 }
 
 enum status versions_read(struct op *op, index_compute *compute, struct container *container,
-                          uint32_t stored_version)
+                          bool keeps_entries, uint32_t stored_version)
 {
     struct json older = json_get(container->definition, OLDER);
     enum status st = ST_OK;
@@ -134,7 +134,7 @@ enum status versions_read(struct op *op, index_compute *compute, struct containe
         container->definition = json_without(&container->memory, container->definition, TEXT);
     if (!hash_seed_is_none(container->seed))
         container->definition = json_without(&container->memory, container->definition, SEED);
-    if (!bucket_keeps_entries(container->bucket))
+    if (!keeps_entries)
         goto out;
     container->policy_version = stored_version ? stored_version : FIRST_VERSION;
     TRY(read_policy(op, compute, &container->memory, container->definition, container->seed,
@@ -173,7 +173,7 @@ unsigned container_indexed_percent(const struct container *container)
 
     if (latest->index_older_count == 0)
         return 100;
-    if (!bucket_usage(latest->bucket, &usage) || indexed >= usage.documents)
+    if (!container_usage(latest, &usage) || indexed >= usage.documents)
         return indexed ? 99 : 0;
     return (unsigned)(99 * indexed / usage.documents);
 }
@@ -241,7 +241,7 @@ void versions_first(struct op *op, const struct bucket *bucket, struct json defi
 static enum status replace(struct op *op, const struct container *now, struct json definition,
                            struct hash_seed seed, bool changed, struct versions *after)
 {
-    bool keeps_entries = bucket_keeps_entries(now->bucket);
+    bool keeps_entries = bucket_keeps_entries(now->part[0]->bucket);
 
     assert(now->index_older_count <= OLDER_MAX);
     if (keeps_entries && changed && now->index_older_count == OLDER_MAX)

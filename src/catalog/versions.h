@@ -8,9 +8,12 @@
 #pragma once
 #include "catalog/catalog.h"
 
-/* Reads the policies out of the stored definition. `stored_version` 0 means that the items have no entries yet. */
+/*
+ * Reads the policies out of the stored definition. `keeps_entries`: the store does. `stored_version` 0 means that the items have
+ * no entries yet.
+ */
 enum status versions_read(struct op *op, index_compute *compute, struct container *container,
-                          uint32_t stored_version);
+                          bool keeps_entries, uint32_t stored_version);
 
 /* What the container's record will hold. */
 struct versions {

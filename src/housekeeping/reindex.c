@@ -17,7 +17,8 @@ enum { CALL_MS_MAX = 200, REST_MS = 5 * 1000 };
 
 /* How far it is with a container. */
 struct progress {
-    uint64_t after; /* every item up to this number is indexed by the policy of today */
+    uint32_t part;  /* of the container: those before it are done */
+    uint64_t after; /* every item of the part up to this number is indexed by the policy of today */
     uint64_t seen;  /* items */
 };
 
@@ -112,6 +113,7 @@ static enum status advance(struct op *op, struct visit *visit)
 {
     const struct reindex *reindex = visit->context;
     struct progress *progress = visit->state;
+    const struct container *part = visit->container->part[progress->part];
     struct step step = { .after = progress->after };
     enum status st;
 
@@ -120,7 +122,7 @@ static enum status advance(struct op *op, struct visit *visit)
         return catalog_give_seed(op, reindex->catalog, visit->container);
     }
     assert(visit->container->index_older_count > 0); /* is_behind() lets no other through */
-    st = take_step(op, visit->container, &step);
+    st = take_step(op, part, &step);
     if (st == ST_WRITE_CONFLICT)
         return ST_OK;
     TRY(st);
@@ -130,6 +132,10 @@ static enum status advance(struct op *op, struct visit *visit)
     container_note_indexed(visit->container, progress->seen);
     if (!step.ended)
         goto out;
+    progress->after = 0;
+    if (++progress->part < visit->container->part_count)
+        goto out;
+    progress->part = 0;
     visit->rest_ms = REST_MS; /* when the container was replaced meanwhile, finish() does nothing */
     TRY(finish(op, reindex->catalog, visit->container));
 out:

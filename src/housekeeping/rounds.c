@@ -7,12 +7,17 @@
 #include "base/limits.h"
 #include "catalog/map.h"
 #include "housekeeping/rounds.h"
+#include "keys/bytes.h"
 
 /* How many states of dropped containers may be left before it is worth looking for them. */
 enum { FORGOTTEN_MIN = 64 };
 
+/* Which container's state it is, and of which of its parts. */
+enum { PLACE_BYTES = RID_CONTAINER_BYTES + 4 };
+
 struct known {
     struct rid rid;
+    uint8_t place[PLACE_BYTES];
     uint64_t edition;
     int64_t rested_after_ms; /* on the monotonic clock */
     int64_t spent_us;        /* since the last rest */
@@ -23,7 +28,8 @@ struct rounds {
     const struct rounds_kind *kind;
     struct catalog *catalog;
     void *context;
-    struct map known; /* by rid */
+    struct map known; /* by place */
+    size_t kept;      /* how many states were left when those of dropped containers were last looked for */
 };
 
 struct rounds *rounds_open(const struct rounds_kind *kind, struct catalog *catalog, void *context)
@@ -48,62 +54,94 @@ void rounds_close(struct rounds *rounds)
 
 /* ---- the state of a container ---- */
 
+static struct slice place_of(const struct container *container, uint8_t place[PLACE_BYTES])
+{
+    memcpy(place, container->rid.bytes, RID_CONTAINER_BYTES);
+    put_be(place + RID_CONTAINER_BYTES, container->part_index, 4);
+    return slice_make(place, PLACE_BYTES);
+}
+
+static void begin_state(struct known *known, const struct container *container, size_t bytes)
+{
+    memset(known, 0, bytes);
+    known->rid = container->rid;
+    known->edition = container->edition;
+    place_of(container, known->place);
+}
+
 static struct known *know(struct rounds *rounds, const struct container *container)
 {
     size_t bytes = sizeof(struct known) + rounds->kind->state_bytes;
-    struct known *known = map_find(&rounds->known, rid_slice(&container->rid));
+    uint8_t place[PLACE_BYTES];
+    struct known *known = map_find(&rounds->known, place_of(container, place));
 
     if (!known) {
         known = heap_allocate(bytes);
-        *known = (struct known){ .rid = container->rid, .edition = container->edition };
-        map_put(&rounds->known, rid_slice(&known->rid), known);
+        begin_state(known, container, bytes);
+        map_put(&rounds->known, slice_make(known->place, PLACE_BYTES), known);
     }
     assert(rid_equal(&known->rid, &container->rid));
     assert(known->edition <= container->edition); /* the catalog lists the newest, and they only rise */
-    if (known->edition < container->edition) {
-        memset(known, 0, bytes);
-        *known = (struct known){ .rid = container->rid, .edition = container->edition };
-    }
+    if (known->edition < container->edition)
+        begin_state(known, container, bytes);
     return known;
 }
 
 /* Forgets dropped containers, when there are enough of them to make it worth while. */
 static void forget_dropped(struct rounds *rounds)
 {
-    size_t databases, containers;
-
-    catalog_count(rounds->catalog, &databases, &containers);
-    if (rounds->known.count <= containers + FORGOTTEN_MIN)
+    if (rounds->known.count <= 2 * rounds->kept + FORGOTTEN_MIN)
         return;
     for (size_t i = 0; i < rounds->known.capacity; i++) {
         struct known *known = rounds->known.slot[i].value;
 
         if (!known || catalog_has_container(rounds->catalog, &known->rid))
             continue;
-        map_remove(&rounds->known, rid_slice(&known->rid));
+        map_remove(&rounds->known, slice_make(known->place, PLACE_BYTES));
         free(known);
     }
+    rounds->kept = rounds->known.count;
 }
 
 /* ---- a round ---- */
 
-/* The visits of a round. Each has a reference to its container. */
-static struct visit *list_visits(struct op *op, struct rounds *rounds, size_t *count)
+static struct visit visit_of(struct rounds *rounds, struct container *container)
+{
+    struct known *known = know(rounds, container);
+
+    return (struct visit){
+        .container = container, .state = known->state, .context = rounds->context, .known = known
+    };
+}
+
+/* The containers that the chore is about. Each is a reference. */
+static struct container **list_containers(struct op *op, const struct rounds *rounds, size_t *count)
 {
     struct container **list;
-    struct visit *visits;
     size_t databases, most;
 
     catalog_count(rounds->catalog, &databases, &most);
     list = arena_alloc(&op->arena, (most + 1) * sizeof(struct container *));
     *count = catalog_list_where(rounds->catalog, rounds->kind->concerns, rounds->context, list, most);
-    visits = arena_alloc(&op->arena, (*count + 1) * sizeof(*visits));
-    for (size_t i = 0; i < *count; i++) {
-        struct known *known = know(rounds, list[i]);
+    return list;
+}
 
-        visits[i] = (struct visit){
-            .container = list[i], .state = known->state, .context = rounds->context, .known = known
-        };
+/* The visits of a round. */
+static struct visit *list_visits(struct op *op, struct rounds *rounds, struct container *const *list,
+                                 size_t listed, size_t *count)
+{
+    struct visit *visits;
+    size_t most = 0;
+
+    for (size_t i = 0; i < listed; i++)
+        most += list[i]->part_count;
+    visits = arena_alloc(&op->arena, (most + 1) * sizeof(*visits));
+    *count = 0;
+    for (size_t i = 0; i < listed; i++) {
+        uint32_t parts = rounds->kind->by_part ? list[i]->part_count : 1;
+
+        for (uint32_t j = 0; j < parts; j++)
+            visits[(*count)++] = visit_of(rounds, rounds->kind->by_part ? list[i]->part[j] : list[i]);
     }
     return visits;
 }
@@ -160,19 +198,21 @@ out:
 
 enum status rounds_run(struct op *op, struct rounds *rounds)
 {
+    struct container **list;
     struct visit *visits;
     struct op steps;
     enum status st;
-    size_t count;
+    size_t listed, count;
 
     forget_dropped(rounds);
-    visits = list_visits(op, rounds, &count);
+    list = list_containers(op, rounds, &listed);
+    visits = list_visits(op, rounds, list, listed, &count);
     op_init(&steps, op->env, OP_MEMORY_BYTES_MAX);
     st = go_round(&steps, rounds, visits, count);
     if (st != ST_OK)
         op_set_error(op, "%s", steps.error ? steps.error : error_row(st)->code);
     op_free(&steps);
-    for (size_t i = 0; i < count; i++)
-        container_release(visits[i].container);
+    for (size_t i = 0; i < listed; i++)
+        container_release(list[i]);
     return st;
 }

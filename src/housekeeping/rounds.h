@@ -3,7 +3,7 @@
  * none is due or the time is up. A round may begin with any container, so that none waits for ever behind those that
  * are always due.
  *
- * Rounds keep a chore's state of each container, by the container's rid, for as long as the container has the same
+ * Rounds keep a chore's state of each container, or of each of its parts, for as long as the container has the same
  * edition (catalog.h). Splits and merges change no item and keep the edition, so the work goes on; with another
  * definition it begins anew. The state of a dropped container is forgotten.
  *
@@ -29,6 +29,7 @@ struct rounds_kind {
     int64_t failed_ms; /* how long a container rests after a step that failed, and will probably fail again */
     int64_t share;     /* any other rest is at least so many times as long as the work since the last rest */
 
+    bool by_part; /* each part of a container (catalog/parts.h) is visited by itself */
     container_filter *concerns; /* which containers the chore is about; NULL: all */
     bool (*is_due)(const struct visit *visit, struct env *env);
 

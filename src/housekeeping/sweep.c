@@ -181,6 +181,7 @@ static enum status advance(struct op *op, struct visit *visit)
 
 static const struct rounds_kind kind = {
     .state_bytes = sizeof(struct progress),
+    .by_part = true,
     .call_ms_max = CALL_MS_MAX,
     .failed_ms = REST_MS_FAILED,
     .share = REST_SHARE,

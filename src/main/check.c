@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "catalog/catalog.h"
+#include "catalog/parts.h"
 #include "ledger/ledger.h"
 #include "keys/keys.h"
 #include "main/check.h"
@@ -140,7 +141,7 @@ static enum status check_item(struct op *op, struct inspection *in, uint64_t num
     if (epk_number_bits(container->epk_version, container->key_path_count, &key.epk) !=
         number_epk_bits(number))
         problem(in, "document %llu lies among those of another partition", (unsigned long long)number);
-    if (item->number != number || item->lsn > in->head.lsn || number_counter(number) > in->head.counter)
+    if (item->number != number || item->lsn > in->head.lsn || part_counted(in->container, number_counter(number)) > in->head.counter)
         problem(in, "document %llu has a number or an LSN that was never given", (unsigned long long)number);
     TRY(check_entry(op, in, BY_ID, item,
                     key_id(&op->arena, container->bucket_id, item->epk, json_string(id))));
@@ -428,6 +429,7 @@ out:
     return st;
 }
 
+/* Or of one that lies in several buckets, a part. */
 static enum status check_container(struct op *op, const struct container *container, uint64_t *items,
                                    uint64_t *problems)
 {
@@ -458,7 +460,8 @@ static enum status check_database(struct op *op, struct catalog *catalog, const 
 
     while (catalog_list_containers(catalog, database, rid_slice(&after), &container, 1)) {
         after = container->rid;
-        st = check_container(op, container, items, problems);
+        for (uint32_t i = 0; st == ST_OK && i < container->part_count; i++)
+            st = check_container(op, container->part[i], items, problems);
         container_release(container);
         if (st != ST_OK)
             break;

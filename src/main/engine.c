@@ -104,6 +104,8 @@ void engine_describe(const struct engine *engine, const struct opened *opened, s
         .token_context = engine->auth,
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
         .public_endpoint = public_endpoint(settings),
+        .direct_endpoint =
+            settings->direct_endpoint ? slice_of(settings->direct_endpoint) : (struct slice){ 0 },
         .serves_direct = !settings->no_direct,
         .plans_from_us = engine->heat ? observer_from_us(settings) : 0,
         .heat = engine->heat,
@@ -116,6 +118,8 @@ void engine_use(struct engine *engine, const struct opened *opened)
 {
     engine->opened = *opened;
     engine_describe(engine, opened, &engine->service);
+    if (engine->service.direct_endpoint.size)
+        store_announce(opened->store, engine->service.direct_endpoint);
 }
 
 static enum status open_parts(struct op *op, struct engine *engine)

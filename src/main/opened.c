@@ -24,6 +24,12 @@ static enum status open_store(struct op *op, const struct opened_with *with, str
     return store_open(op, &options, store);
 }
 
+/* Commits to a shared store take round trips, which those of several buckets share. */
+static uint32_t buckets_of(const struct settings *settings)
+{
+    return (uint32_t)(settings->buckets || !settings_in_postgres(settings) ? settings->buckets : 1);
+}
+
 static struct housekeeping *open_housekeeping(const struct opened_with *with, const struct opened *opened)
 {
     const struct settings *settings = with->settings;
@@ -45,6 +51,7 @@ enum status opened_open_over(struct op *op, const struct opened_with *with, stru
     *opened = (struct opened){ .store = store };
     TRY(catalog_open_with(op, store, computed_value, &opened->catalog));
     catalog_join_account(opened->catalog, with->account);
+    catalog_divide(opened->catalog, buckets_of(with->settings));
     TRY(recover_index(op, opened->catalog));
     TRY(ledger_open(op, store, &opened->ledger));
     opened->locks = locks_open();

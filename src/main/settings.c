@@ -44,6 +44,7 @@ static const struct flag flags[] = {
     { "audit", TEXT, AT(audit), "FILE", "tells who was refused, and who changed definitions and keys, as JSON lines" },
     { "host-name", LIST, AT(host_names), "NAME", "a name clients reach this server by; repeatable" },
     { "public-endpoint", TEXT, AT(public_endpoint), "URL", "where clients should go, such as https://db.example:443 (where they came to)" },
+    { "direct-endpoint", TEXT, AT(direct_endpoint), "HOST:PORT", "where clients in Direct mode find this server, and are told so by all that share its store (--public-endpoint)" },
     { "consistency", TEXT, AT(consistency), "Strong|BoundedStaleness|Session|ConsistentPrefix|Eventual", "the account's level; clients may ask for it and for weaker ones (Session)" },
     { "cors-origin", LIST, AT(cors_origins), "ORIGIN", "a web page's origin that may ask, such as http://localhost:3000; repeatable" },
     { "tls-cert", TEXT, AT(tls_cert), "FILE", "certificate in PEM (made at the first start, in DATA/tls)" },
@@ -56,6 +57,7 @@ static const struct flag flags[] = {
     { "transaction-hours", NUMBER, AT(transaction_hours), "N", "how long it is remembered what became of a transaction, for clients that ask again (24)" },
     { "range-units", NUMBER, AT(range_units), "N", "RU/s that one partition key range serves (6000 of a new container with fixed throughput, else 10000)" },
     { "range-mb", NUMBER, AT(range_mb), "N", "what one range may hold before it is split (51200)" },
+    { "buckets", NUMBER, AT(buckets), "N", "how many buckets a new container has at least, each a range with commits of its own (one in all; in PostgreSQL one for each range)" },
     { "enforce-throughput", FLAG, AT(enforce_throughput), NULL, "answer 429 to what is beyond a container's request units a second" },
     { "emulator", FLAG, AT(emulator), NULL, "stand in for the Cosmos DB emulators: any address and name, their key, flags and variables (docs/emulator.md)" },
     { "script-seconds", NUMBER, AT(script_seconds), "N", "how long a stored procedure, trigger or function may run (5)" },
@@ -235,6 +237,19 @@ static bool is_endpoint(const char *url)
     return fail("not like https://name or https://name:port: --", "public-endpoint");
 }
 
+/* A host and a port. It goes into JSON and into the store as it stands. */
+static bool is_authority(const char *address)
+{
+    size_t size =
+        strspn(address, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:[]");
+    const char *port = strrchr(address, ':');
+
+    if (size > 0 && size <= STORE_ENDPOINT_MAX && address[size] == '\0' && port && port > address && port[1] &&
+        strspn(port + 1, "0123456789") == strlen(port + 1))
+        return true;
+    return fail("not like name:port: --", "direct-endpoint");
+}
+
 void settings_default(struct settings *settings)
 {
     *settings = (struct settings){ .data = "data",
@@ -302,6 +317,8 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
         return fail("there is no https, so there would be nothing: --", "tls-only");
     if (settings->script_children > SCRIPT_CHILDREN_MAX)
         return fail("more than there are threads for (16): --", "script-children");
+    if (settings->buckets > CONTAINER_RANGES_MAX)
+        return fail("more than a container has ranges: --", "buckets");
     if (strcmp(settings->log, "json") == 0) {
         settings->log = "info";
         settings->log_format = "json";
@@ -309,7 +326,8 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
     return is_choice("log-format", settings->log_format) && is_store(settings) &&
            is_choice("durability", settings->durability) && is_choice("log", settings->log) &&
            is_choice("consistency", settings->consistency) &&
-           (!settings->public_endpoint || is_endpoint(settings->public_endpoint));
+           (!settings->public_endpoint || is_endpoint(settings->public_endpoint)) &&
+           (!settings->direct_endpoint || is_authority(settings->direct_endpoint));
 }
 
 /* 127.example.com is a name and no address. */

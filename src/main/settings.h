@@ -15,14 +15,14 @@ struct setting_list {
 
 struct settings {
     const char *data, *store, *durability, *key, *key_file, *tls_cert, *tls_key, *log, *script_program;
-    const char *jwks, *jwt_issuer, *roles, *audit, *consistency, *public_endpoint, *backup_dir;
+    const char *jwks, *jwt_issuer, *roles, *audit, *consistency, *public_endpoint, *direct_endpoint, *backup_dir;
     const char *log_format, *otlp, *write_endpoint, *init;
     struct setting_list listen, host_names, cors_origins, jwt_audiences;
     struct setting_list optional_listen; /* where it listens if nobody else does */
     int tls_only;                        /* 1: yes, -1: no, 0: settings_tls_only() decides */
     bool allow_emulator_key, no_tls, no_direct, no_explorer, enforce_throughput, emulator, ephemeral, record;
     long memory_mb, cache_mb; /* 0: memory_settle() finds them */
-    long range_units, range_mb, script_seconds, script_mb, script_children;
+    long range_units, range_mb, buckets, script_seconds, script_mb, script_children;
     long change_retention_hours;
     long transaction_hours;
     long slow_ms; /* 0: nothing is slow */

@@ -1,6 +1,7 @@
 /* src/partition/clear.c - every item of a logical partition deleted, some at a time. */
 #include <assert.h>
 
+#include "catalog/parts.h"
 #include "partition/partition.h"
 
 /* A step is one commit: large enough that its sync is shared by many, small enough that others get in between. */
@@ -9,7 +10,7 @@ enum { STEP_ITEMS_MAX = 100, STEP_TRIES = 12 };
 struct clearing {
     const struct container *container;
     const struct placed_key *key;
-    uint64_t newest; /* the largest counter that was given out when clearing began: later items stay */
+    uint64_t newest; /* what the bucket had counted when clearing began: later items stay */
     uint64_t after;  /* clearing has done everything up to this number */
     size_t limit;    /* of a step's items */
     bool done;
@@ -29,7 +30,7 @@ static enum status delete_page(struct op *op, struct clearing *clearing, struct 
 
         if (!slice_equal(item->epk, epk_slice(&clearing->key->epk)))
             continue;
-        if (number_counter(item->number) > clearing->newest) {
+        if (part_counted(clearing->container, number_counter(item->number)) > clearing->newest) {
             clearing->done = true; /* numbers of one key rise with time */
             break;
         }
@@ -116,7 +117,7 @@ out:
 enum status partition_clear(struct op *op, const struct container *container, const struct placed_key *key,
                             struct commit_stamp *stamp)
 {
-    struct clearing clearing = { .container = container, .key = key };
+    struct clearing clearing = { .container = container_part_of(container, epk_slice(&key->epk)), .key = key };
     enum status st;
 
     TRY(find_newest(op, &clearing));

@@ -56,6 +56,8 @@ enum status partition_feed_open(struct op *op, const struct container *container
 {
     enum status st;
 
+    container = partition_scope_part(container, scope);
+    assert(container);
     *feed = (struct partition_feed){ .container = container, .scope = *scope, .mode = mode };
     op_arena(op, &feed->memory, OP_MEMORY_BYTES_MAX);
     feed->span = partition_scope_span(container, scope);

@@ -49,6 +49,7 @@ struct partition_feed {
     bool tired;
 };
 
+/* The scope lies in one part of the container (partition_scope_part): each has a log of its own. */
 enum status partition_feed_open(struct op *op, const struct container *container,
                                 const struct partition_scope *scope, enum feed_mode mode,
                                 struct partition_feed *feed);

@@ -91,11 +91,12 @@ enum { LIST_BYTES_MAX = PAGE_BYTES_MAX };
 /* Numbers have 60 bits. This one says that a page goes on in order of creation, behind the counter in the rest. */
 static const uint64_t by_counter = 1ull << 63;
 
-static bool is_small(const struct container *container)
+/* In one part: numbers of several are not in the order of creation. */
+static bool is_small(const struct container *container, const struct partition_scope *scope)
 {
     struct bucket_usage usage;
 
-    return container_usage(container, &usage) && usage.bytes <= LIST_BYTES_MAX;
+    return partition_scope_part(container, scope) && container_usage(container, &usage) && usage.bytes <= LIST_BYTES_MAX;
 }
 
 /* All items of a key have the same bits before their counters: number order is order of creation. */
@@ -165,7 +166,7 @@ enum status partition_list_by_creation(struct op *op, const struct container *co
     enum status st;
 
     assert(limit > 0);
-    if (after ? !(after & by_counter) : is_one_key(container, scope) || !is_small(container))
+    if (after ? !(after & by_counter) : is_one_key(container, scope) || !is_small(container, scope))
         return partition_list(op, container, scope, after, limit, page);
     *page = (struct partition_page){ 0 };
     page->item = arena_alloc(&op->arena, limit * sizeof(*page->item));

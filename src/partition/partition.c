@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
+#include "catalog/parts.h"
 #include "keys/keys.h"
 #include "partition/attachment.h"
 #include "partition/expiry.h"
@@ -66,6 +67,7 @@ static enum status begin(struct op *op, struct locks *locks, const struct contai
     enum status st = ST_OK;
 
     assert(key);
+    container = container_part_of(container, epk_slice(&key->epk));
     if (locks)
         TRY(locks_acquire(op, locks, item_scope(container, epk_slice(&key->epk), id), &lock));
     op_renew_time(op);
@@ -385,7 +387,7 @@ enum status partition_create(struct op *op, struct partition_txn *txn, struct js
                              struct record *item)
 {
     const struct container *container = txn->container;
-    uint64_t counter = bucket_next_counter(container->bucket);
+    uint64_t counter = part_next_counter(container);
     uint32_t bits = epk_number_bits(container->epk_version, container->key_path_count, &txn->key->epk);
     uint64_t number = number_make(bits, counter);
     enum status st;
@@ -394,7 +396,7 @@ enum status partition_create(struct op *op, struct partition_txn *txn, struct js
     assert(json_kind(document) == JSON_OBJECT);
     fill(op, txn, number, document, item);
     TRY(unique_move(op, txn, item->epk, number, json_undefined, document));
-    batch_uses_counter(txn->batch, counter);
+    batch_uses_counter(txn->batch, part_counted(container, counter));
     TRY(indexed_change(op, txn, NULL, item));
     TRY(put_record(op, txn, item, NULL));
     TRY(change_entry(op, txn, item->epk, id_of(document), number, true));
@@ -570,16 +572,29 @@ static enum status commit_nothing(const struct partition_txn *txn, struct commit
     return ST_OK;
 }
 
-/* `ready` are the transactions that have something to write, and that prepare() has not refused. */
-static void commit_ready(struct op *op, struct partition_ending **ready, size_t count)
+/*
+ * `ready` are the transactions that have something to write, and that prepare() has not refused. Those of the first one's
+ * bucket are committed, and come first; gives how many they are.
+ */
+static size_t commit_ready(struct op *op, struct partition_ending **ready, size_t count)
 {
-    struct commit *commits = arena_alloc(&op->arena, count * sizeof(*commits));
+    struct bucket *bucket = ready[0]->txn->container->bucket;
+    struct commit *commits;
+    size_t all = count;
 
-    for (size_t i = 0; i < count; i++) {
-        assert(ready[i]->txn->container->bucket == ready[0]->txn->container->bucket);
-        commits[i] = (struct commit){ .batch = ready[i]->txn->batch };
+    count = 0;
+    for (size_t i = 0; i < all; i++) {
+        struct partition_ending *ending = ready[i];
+
+        if (ending->txn->container->bucket != bucket)
+            continue;
+        memmove(&ready[count + 1], &ready[count], (i - count) * sizeof(struct partition_ending *)); /* in order */
+        ready[count++] = ending;
     }
-    store_commit_many(op, ready[0]->txn->container->bucket, commits, count);
+    commits = arena_alloc(&op->arena, count * sizeof(*commits));
+    for (size_t i = 0; i < count; i++)
+        commits[i] = (struct commit){ .batch = ready[i]->txn->batch };
+    store_commit_many(op, bucket, commits, count);
     for (size_t i = 0; i < count; i++) {
         ready[i]->txn->pending = &commits[i];
         ready[i]->status = commits[i].status;
@@ -590,6 +605,7 @@ static void commit_ready(struct op *op, struct partition_ending **ready, size_t 
         ready[i]->status = conclude(op, ready[i]->txn, commits[i].status);
         ready[i]->error = op->error;
     }
+    return count;
 }
 
 /* Keeps the lock while the commit is pending: the work of the next writer would be refused. */
@@ -613,8 +629,8 @@ void partition_commit_many(struct op *op, struct partition_ending *endings, size
         if (writes && endings[i].status == ST_OK)
             ready[ready_count++] = &endings[i];
     }
-    if (ready_count)
-        commit_ready(op, ready, ready_count);
+    for (size_t done = 0; done < ready_count;)
+        done += commit_ready(op, ready + done, ready_count - done);
     for (size_t i = 0; i < count; i++) {
         if (endings[i].status == ST_PENDING) {
             leave(endings[i].txn);
@@ -721,11 +737,13 @@ out:
 enum status partition_read(struct op *op, struct hints *hints, const struct container *container,
                            const struct placed_key *key, struct slice id, struct record *item, bool *found)
 {
-    uint64_t hash = item_scope(container, epk_slice(&key->epk), id);
     struct view view = { 0 };
     struct slice entry;
+    uint64_t hash;
     enum status st;
 
+    container = container_part_of(container, epk_slice(&key->epk));
+    hash = item_scope(container, epk_slice(&key->epk), id);
     TRY(read_by_hint(op, container, key, id, hints ? hints_find(hints, hash) : 0, item, found));
     if (*found)
         goto out;
@@ -749,6 +767,7 @@ enum status partition_at(struct op *op, const struct container *container, uint6
     enum status st;
 
     *found = false;
+    container = container_part_at(container, number);
     TRY(store_get_latest(op, container->bucket, key_document(&op->arena, container->bucket_id, number),
                          &value));
     if (!value.data)
@@ -785,6 +804,7 @@ enum status partition_id_of(struct op *op, const struct container *container, co
     struct view view = { 0 };
     enum status st;
 
+    container = container_part_of(container, epk_slice(&key->epk));
     TRY(view_open(op, container->bucket, NULL, &view));
     TRY(id_in_view(op, &view, container, key, number, id));
 out:

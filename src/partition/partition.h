@@ -50,7 +50,7 @@ enum status partition_begin_in_turn(struct op *op, struct locks *locks, const st
                                     const struct placed_key *key, struct partition_txn **txn);
 
 /*
- * Transactions of several containers, one each, that see all of them as of one moment. They take no locks. The caller
+ * Transactions of several containers, or parts of them, one each, that see all of them as of one moment. They take no locks. The caller
  * says of which logical partition the next operations on one are (partition_turn_to), ends each with partition_abort(),
  * and before that commits all of them together, or none:
  * `witness` is a batch of another bucket that goes with them (store_commit_together), and holds their stamps. Each has
@@ -111,7 +111,7 @@ enum status partition_delete(struct op *op, struct partition_txn *txn, const str
 enum status partition_commit(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp);
 enum status partition_commit_end(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp);
 
-/* Several transactions of one container. Each commits or fails by itself; mostly they share one sync. */
+/* Several transactions of one container. Each commits or fails by itself; mostly those of a bucket share one sync. */
 struct partition_ending {
     struct partition_txn *txn; /* NULL afterwards */
     struct commit_stamp stamp;

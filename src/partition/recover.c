@@ -229,7 +229,8 @@ static enum status visit_database(struct op *op, struct catalog *catalog, const 
         count = catalog_list_containers(catalog, database, rid_slice(&after), list, LIST_MAX);
         for (size_t i = 0; i < count; i++) {
             after = list[i]->rid;
-            st = st == ST_OK ? visit(op, list[i]) : st;
+            for (uint32_t part = 0; st == ST_OK && part < list[i]->part_count; part++)
+                st = visit(op, list[i]->part[part]);
             container_release(list[i]);
         }
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "catalog/parts.h"
 #include "keys/keys.h"
 #include "partition/expiry.h"
 #include "partition/scan.h"
@@ -169,13 +170,110 @@ static void prepare(struct op *op, const struct container *container, const stru
     partition_scan_seek(scan, 0);
 }
 
+/* ---- parts ---- */
+
+static const struct container *part_of_points(const struct container *container,
+                                              const struct partition_scope *scope)
+{
+    const struct container *first, *last;
+
+    if (scope->point_count == 0)
+        return container->part[0];
+    first = container_part_of(container, epk_slice(&scope->points[0]));
+    last = container_part_of(container, epk_slice(&scope->points[scope->point_count - 1]));
+    return first == last ? first : NULL;
+}
+
+const struct container *partition_scope_part(const struct container *container,
+                                             const struct partition_scope *scope)
+{
+    const struct container *of_points;
+
+    if (container->part_count == 1)
+        return container;
+    if (scope->key.epk.size)
+        return container_part_of(container, epk_slice(&scope->key.epk));
+    of_points = scope->points ? part_of_points(container, scope) : NULL;
+    if (!of_points && container_is_one_part(container, epk_slice(&scope->min), epk_slice(&scope->max)))
+        return container_part_of(container, epk_slice(&scope->min));
+    return of_points;
+}
+
+/* The parts that have keys of [min, max). */
+static void choose_parts(const struct container *whole, const struct partition_scope *scope,
+                         struct scan_parts *parts)
+{
+    parts->whole = whole;
+    parts->first = container_part_of(whole, epk_slice(&scope->min))->part_index;
+    parts->count = 1;
+    while (parts->first + parts->count < whole->part_count &&
+           (scope->max.size == 0 || slice_compare(whole->part[parts->first + parts->count]->part_min,
+                                                  epk_slice(&scope->max)) < 0))
+        parts->count++;
+}
+
+static void enter_part(struct partition_scan *scan, uint32_t at)
+{
+    struct scan_parts *parts = &scan->parts;
+
+    assert(at < parts->count);
+    parts->at = at;
+    scan->container = parts->whole->part[parts->first + at];
+    scan->view = parts->view[at];
+    scan->at_span = 0;
+    scan->from = at ? part_before_all(parts->whole, parts->first + at) + 1 : 0;
+}
+
+static enum status open_parts(struct op *op, struct partition_scan *scan)
+{
+    struct scan_parts *parts = &scan->parts;
+    const struct container *whole = scan->container;
+    struct bucket **buckets;
+    struct snapshot **snapshots;
+    enum status st;
+
+    choose_parts(whole, &scan->scope, parts);
+    buckets = arena_alloc(&op->arena, parts->count * sizeof(struct bucket *));
+    snapshots = arena_alloc(&op->arena, parts->count * sizeof(struct snapshot *));
+    parts->view = arena_alloc(&op->arena, parts->count * sizeof(*parts->view));
+    memset(parts->view, 0, parts->count * sizeof(*parts->view));
+    for (uint32_t i = 0; i < parts->count; i++)
+        buckets[i] = whole->part[parts->first + i]->bucket;
+    TRY(store_snapshot_together(op, buckets, parts->count, snapshots));
+    for (uint32_t i = 0; i < parts->count; i++)
+        view_open_over(snapshots[i], buckets[i], NULL, &parts->view[i]);
+    enter_part(scan, 0);
+out:
+    return st;
+}
+
+/* A number names its part. Behind the last part there is nothing. */
+static void seek_part(struct partition_scan *scan, uint64_t after)
+{
+    struct scan_parts *parts = &scan->parts;
+    uint32_t index = container_part_at(parts->whole, after)->part_index;
+
+    if (index < parts->first || after == 0) {
+        enter_part(scan, 0);
+    } else if (index < parts->first + parts->count) {
+        enter_part(scan, index - parts->first);
+    } else {
+        enter_part(scan, parts->count - 1);
+        scan->at_span = scan->span_count;
+    }
+}
+
 enum status partition_scan_open(struct op *op, const struct container *container,
                                 const struct partition_scope *scope, struct partition_scan *scan)
 {
+    const struct container *part = partition_scope_part(container, scope);
     enum status st;
 
-    prepare(op, container, scope, scan);
-    TRY(view_open(op, container->bucket, NULL, &scan->view));
+    prepare(op, part ? part : container, scope, scan);
+    if (part)
+        TRY(view_open(op, part->bucket, NULL, &scan->view));
+    else
+        TRY(open_parts(op, scan));
 out:
     return st;
 }
@@ -204,11 +302,17 @@ void partition_scan_seek(struct partition_scan *scan, uint64_t after)
     scan->block_rows = BLOCK_ROWS_FIRST;
     scan->from = after ? after + 1 : 0;
     scan->pick = NULL;
+    if (!scan->parts.whole)
+        return;
+    seek_part(scan, after);
+    if (after >= scan->from)
+        scan->from = after + 1;
 }
 
 void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, size_t count)
 {
     assert(number || count == 0);
+    assert(!scan->parts.whole);
     scan->rows = (struct rows){ 0 };
     scan->at_row = scan->at_pick = 0;
     scan->pick = number;
@@ -337,7 +441,7 @@ out:
 }
 
 /* Goes to the next row, in this span or a later one. `found` is false when there is none. */
-static enum status next_row(struct op *op, struct partition_scan *scan, bool *found)
+static enum status next_in_spans(struct op *op, struct partition_scan *scan, bool *found)
 {
     enum status st = ST_OK;
 
@@ -358,6 +462,21 @@ static enum status next_row(struct op *op, struct partition_scan *scan, bool *fo
             scan->at_span++;
     }
     *found = scan->at_row < scan->rows.count;
+out:
+    return st;
+}
+
+/* The same in this part or a later one. */
+static enum status next_row(struct op *op, struct partition_scan *scan, bool *found)
+{
+    enum status st;
+
+    for (;;) {
+        TRY(next_in_spans(op, scan, found));
+        if (*found || !scan->parts.whole || scan->parts.at + 1 == scan->parts.count)
+            break;
+        enter_part(scan, scan->parts.at + 1);
+    }
 out:
     return st;
 }
@@ -389,6 +508,9 @@ out:
 
 void partition_scan_close(struct partition_scan *scan)
 {
-    view_close(&scan->view);
+    for (uint32_t i = 0; i < scan->parts.count; i++)
+        view_close(&scan->parts.view[i]);
+    if (!scan->parts.whole)
+        view_close(&scan->view);
     arena_free(&scan->memory);
 }

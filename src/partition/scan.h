@@ -3,7 +3,8 @@
  *     partition_scan_open(op, container, &scope, &scan);
  *     while (partition_scan_next(op, &scan, &item, &found) == ST_OK && found) ...
  *     partition_scan_close(&scan);                                   welcome on one that never opened
- * After opening, partition_scan_pick() may name the items to read by their numbers, which an index gives.
+ * After opening, partition_scan_pick() may name the items to read by their numbers, which an index gives. Where the scope lies
+ * in several parts of the container (catalog/parts.h), their items come part by part, all as of one moment.
  *
  * Ownership. An item's bytes live until the next call. The scope's points must outlive the scan.
  * Threads. A scan is used by one thread, and waits on the store.
@@ -24,8 +25,19 @@ bool partition_scope_holds(const struct container *container, const struct parti
 struct number_span partition_scope_span(const struct container *container,
                                         const struct partition_scope *scope);
 
+/* The part that all keys of the scope lie in; NULL: they lie in several. */
+const struct container *partition_scope_part(const struct container *container,
+                                             const struct partition_scope *scope);
+
+/* The parts that a scan goes through, one after the other. */
+struct scan_parts {
+    const struct container *whole; /* NULL: there is one part */
+    uint32_t first, count, at;     /* `at` counts from the first */
+    struct view *view;             /* of each */
+};
+
 struct partition_scan {
-    const struct container *container;
+    const struct container *container; /* or the part of it whose items are read at the moment */
     struct partition_scope scope;
     uint64_t scanned, scanned_bytes; /* items that the scan has looked at, also those out of scope */
     uint64_t scanned_bytes_max;      /* set by the caller; 0: no limit. Past it the scan is paused */
@@ -36,6 +48,7 @@ struct partition_scan {
     const struct partition_txn *txn; /* whose view it reads; NULL: its own */
     const struct view *over;         /* somebody's view that it reads; NULL: another */
     struct view view;
+    struct scan_parts parts;
     struct arena memory; /* of the block */
     struct rows rows;
     size_t at_row, block_rows;
@@ -58,7 +71,7 @@ void partition_scan_open_over(struct op *op, const struct container *container,
                               const struct partition_scope *scope, const struct view *view,
                               struct partition_scan *scan);
 
-/* The view that the scan reads through. Queries read the index of the same items through it. */
+/* The view that the scan reads through, if it is of one part. Queries read the index of the same items through it. */
 const struct view *partition_scan_view(const struct partition_scan *scan);
 
 /* How many items the container has in that view, expired ones included; `counted` is false when that is not known. */
@@ -83,7 +96,7 @@ uint64_t partition_scan_after(const struct partition_scan *scan);
 /* Begins again behind that number; 0 is the beginning. */
 void partition_scan_seek(struct partition_scan *scan, uint64_t after);
 
-/* Until the next seek the scan gives the items of these numbers that are there and in scope, in that order. */
+/* Until the next seek the scan gives the items of these numbers that are there and in scope, in that order. It is of one part. */
 void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, size_t count);
 enum status partition_scan_next(struct op *op, struct partition_scan *scan, struct record *item, bool *found);
 void partition_scan_close(struct partition_scan *scan);

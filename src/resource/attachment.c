@@ -132,7 +132,7 @@ enum status attachment_read(struct op *op, struct call *call, struct reply *repl
 
     TRY(attachment_read_address(op, call, reply, &job));
     TRY(scope_check_session(op, call, reply));
-    lsn = container_lsn(call->container); /* before the read, which sees at least this */
+    lsn = scope_lsn(call, reply); /* before the read, which sees at least this */
     TRY(partition_begin_many(op, call->container, &job.key, &txn));
     TRY(attachment_find(op, txn, &job, call->id));
     if (!job.found)
@@ -154,7 +154,7 @@ static enum status read_all(struct op *op, const struct call *call, struct reply
 
     TRY(attachment_read_address(op, call, reply, job));
     TRY(scope_check_session(op, call, reply));
-    lsn = container_lsn(call->container); /* before the read, which sees at least this */
+    lsn = scope_lsn(call, reply); /* before the read, which sees at least this */
     TRY(partition_begin_many(op, call->container, &job->key, &txn));
     TRY(attachment_find_item(op, txn, job));
     TRY(attachment_list(op, txn, &job->item, list, count));

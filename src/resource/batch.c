@@ -259,7 +259,7 @@ static void blame(const struct op *op, struct parts *parts, struct part *culprit
     }
     culprit->charge = charge_of(&op->work);
     reply_hide_owner_rid(parts->reply);
-    parts->lsn = container_lsn(parts->call->container);
+    parts->lsn = scope_lsn(parts->call, parts->reply);
 }
 
 static enum status run_atomic(struct op *op, struct parts *parts)

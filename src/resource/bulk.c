@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "reply/charge.h"
+#include "resource/scope.h"
 #include "resource/batch.h"
 #include "resource/heat.h"
 #include "resource/throughput.h"
@@ -148,5 +149,5 @@ void bulk_run(struct op *op, struct parts *parts, bool stops)
         if (wave.count)
             failed |= end_wave(op, parts, &wave);
     } while (wave.count && !(failed && stops));
-    parts->lsn = container_lsn(parts->call->container);
+    parts->lsn = scope_lsn(parts->call, parts->reply);
 }

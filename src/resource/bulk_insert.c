@@ -214,7 +214,7 @@ enum status bulk_insert_execute(struct op *op, struct call *call, struct reply *
     if (insert.count)
         TRY(insert_until_written(op, &insert));
     buf_printf(body, "{\"count\":%zu,\"errorCode\":%d}", insert.taken, insert.error);
-    reply_session(reply, insert.stamp.lsn ? insert.stamp.lsn : container_lsn(call->container));
+    reply_session(reply, insert.stamp.lsn ? insert.stamp.lsn : scope_lsn(call, reply));
     reply_status(reply, 200);
     usage_of_items(reply, call);
 out:

@@ -41,6 +41,7 @@ struct service {
     struct ledger *ledger;
     struct slice account;         /* the account's name */
     struct slice public_endpoint; /* where clients should go; data is NULL: where they came to */
+    struct slice direct_endpoint; /* the same in Direct mode, without a scheme; data is NULL: there, too */
     enum consistency consistency; /* the account's; clients may ask for it and for weaker ones */
     struct scripts *scripts;
     struct workload *workload; /* the record of what clients ask for; NULL: there is none */

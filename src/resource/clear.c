@@ -28,7 +28,7 @@ out:
 
 enum status partition_delete_items(struct op *op, struct call *call, struct reply *reply)
 {
-    struct commit_stamp stamp = { .lsn = container_lsn(call->container) };
+    struct commit_stamp stamp = { .lsn = scope_lsn(call, reply) };
     struct placed_key key;
     enum status st;
 

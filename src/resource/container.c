@@ -8,6 +8,7 @@
 #include "reply/feed.h"
 #include "resource/offer.h"
 #include "resource/resource.h"
+#include "resource/scope.h"
 #include "resource/search.h"
 #include "resource/figures.h"
 #include "resource/system.h"
@@ -94,7 +95,7 @@ static void reply_container(struct reply *reply, const struct call *call, const 
     reply_progress(reply, call, container);
     if (shares_throughput(call, container))
         reply_header(reply, "x-ms-share-throughput", slice_of("true"));
-    reply_session(reply, container_lsn(container));
+    reply_session(reply, container_lsn(container->part[0])); /* it names the first range */
     reply_status(reply, status);
 }
 
@@ -241,9 +242,13 @@ out:
 /* How far the container is: clients in Direct mode wait by it for replicas that lag behind. */
 enum status container_head(struct op *op, struct call *call, struct reply *reply)
 {
-    (void)op;
-    reply_session(reply, container_lsn(call->container));
-    return ST_OK;
+    struct epk min, max;
+    enum status st;
+
+    TRY(scope_read_range(op, call, reply, &min, &max));
+    reply_session(reply, reply->about.of_items ? scope_lsn(call, reply) : container_lsn(call->container));
+out:
+    return st;
 }
 
 enum status container_replace(struct op *op, struct call *call, struct reply *reply)

@@ -238,7 +238,7 @@ static enum status read_past(struct op *op, struct call *call, struct reply *rep
     TRY(as_of_find(op, call, items, &item, &found));
     if (!found)
         TRY(action_not_found(op, ACTION_READ));
-    item_reply(reply, call, &item, form_of_answer(call), container_lsn(call->container), 200);
+    item_reply(reply, call, &item, form_of_answer(call), scope_lsn(call, reply), 200);
 out:
     past_source_close(items);
     return st;
@@ -256,7 +256,7 @@ enum status document_read(struct op *op, struct call *call, struct reply *reply)
     scope_all(reply, call);
     TRY(scope_read_key(op, call, reply, &key));
     TRY(scope_check_session(op, call, reply));
-    lsn = container_lsn(call->container); /* before the read, which sees at least this */
+    lsn = scope_lsn(call, reply); /* before the read, which sees at least this */
     if (as_of_is_asked(call)) {
         TRY(read_past(op, call, reply, &key));
         goto out;

@@ -76,7 +76,7 @@ enum status document_list(struct op *op, struct call *call, struct reply *reply)
     TRY(call_page_size(op, call, &limit));
     TRY(scope_read(op, call, reply, &scope));
     TRY(scope_check_session(op, call, reply));
-    lsn = container_lsn(call->container); /* before the read, which sees at least this */
+    lsn = scope_lsn(call, reply); /* before the read, which sees at least this */
     TRY(call_continuation(op, call, CONTINUATION_DOCUMENTS, &call->container->rid, &at));
     if (as_of_is_asked(call)) {
         TRY(list_past(op, call, reply, &scope, &at, limit));

@@ -198,7 +198,7 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     scope_all(reply, call);
     TRY(scope_read(op, call, reply, &scope));
     TRY(scope_check_session(op, call, reply));
-    lsn = container_lsn(call->container); /* before the read, which sees at least this */
+    lsn = scope_lsn(call, reply); /* before the read, which sees at least this */
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
     TRY(narrow_scope(op, call->container, search.query, &scope));

@@ -50,14 +50,19 @@ static bool read_etag(struct slice etag, struct log_place *place, bool *is_withi
     return slice_to_u64(text, &place->lsn) && !(dot && place->lsn == 0);
 }
 
+static enum status malformed(struct op *op, struct slice etag)
+{
+    return op_fail(op, ST_BAD_HEADER, "The change feed continuation '%.*s' is malformed.",
+                   etag.size > 200 ? 200 : (int)etag.size, etag.data);
+}
+
 static enum status seek_etag(struct op *op, struct slice etag, struct partition_feed *feed)
 {
     struct log_place place;
     bool is_within;
 
     if (!read_etag(etag, &place, &is_within))
-        return op_fail(op, ST_BAD_HEADER, "The change feed continuation '%.*s' is malformed.",
-                       etag.size > 200 ? 200 : (int)etag.size, etag.data);
+        return malformed(op, etag);
     if (place.lsn > feed->head_lsn) /* nothing is behind it; its reader goes on with the next change */
         partition_feed_after(feed, feed->head_lsn);
     else if (is_within)
@@ -77,10 +82,14 @@ static enum status seek_time(struct op *op, struct slice header, struct partitio
     return partition_feed_since(op, feed, ms + 999); /* the whole second: clients know no smaller times */
 }
 
-/* SDKs keep sending the time at which they began. So an etag comes before a time, and a time before "now". */
-static enum status seek(struct op *op, const struct call *call, struct partition_feed *feed)
+static struct slice etag_of(const struct call *call)
 {
-    struct slice etag = slice_trim(call_header(call, HEADER_IF_NONE_MATCH));
+    return slice_trim(call_header(call, HEADER_IF_NONE_MATCH));
+}
+
+/* SDKs keep sending the time at which they began. So an etag comes before a time, and a time before "now". */
+static enum status seek(struct op *op, const struct call *call, struct slice etag, struct partition_feed *feed)
+{
     struct slice since = call_header(call, HEADER_IF_MODIFIED_SINCE);
 
     if (etag.size && !slice_is(etag, "*"))
@@ -93,7 +102,7 @@ static enum status seek(struct op *op, const struct call *call, struct partition
 
 static bool starts_at_etag_or_now(const struct call *call)
 {
-    struct slice etag = slice_trim(call_header(call, HEADER_IF_NONE_MATCH));
+    struct slice etag = etag_of(call);
 
     return etag.size && !(slice_is(etag, "*") && call_header(call, HEADER_IF_MODIFIED_SINCE).data);
 }
@@ -273,29 +282,30 @@ out:
     return st;
 }
 
-static void reply_place(struct reply *reply, const struct page *page, uint64_t lsn)
+static void print_place(struct buf *etag, const struct page *page, uint64_t lsn)
 {
-    struct buf etag;
-
-    buf_init(&etag, &reply->op->arena);
     if (page->ends_within)
-        buf_printf(&etag, "\"%llu.%u\"", (unsigned long long)page->last.lsn, page->last.position);
+        buf_printf(etag, "%llu.%u", (unsigned long long)page->last.lsn, page->last.position);
     else
-        buf_printf(&etag, "\"%llu\"", (unsigned long long)lsn);
-    reply_header(reply, "etag", buf_as_slice(&etag));
+        buf_u64(etag, lsn);
 }
 
 /*
  * 304 tells SDKs that there is nothing more: they wait, or end. A page may also be empty because the reader's next
- * change is far away. Then the answer is 200, so that they go on.
+ * change is far away. Then the answer is 200, so that they go on. `place` is where the reader goes on.
  */
 static enum status conclude(struct op *op, const struct call *call, struct reply *reply, struct page *page,
-                            const struct partition_feed *changes)
+                            struct slice place, bool paused)
 {
-    reply_place(reply, page, changes->lsn);
-    reply_session(reply, changes->head_lsn);
+    struct buf etag;
+
+    buf_init(&etag, &op->arena);
+    buf_byte(&etag, '"');
+    buf_slice(&etag, place);
+    buf_byte(&etag, '"');
+    reply_header(reply, "etag", buf_as_slice(&etag));
     usage_of_items(reply, call);
-    if (page->feed.count == 0 && !changes->paused) {
+    if (page->feed.count == 0 && !paused) {
         reply_header_u64(reply, "x-ms-item-count", 0); /* .NET reads it from every answer of a feed */
         return op_fail(op, ST_NOT_MODIFIED, "There are no changes.");
     }
@@ -303,28 +313,130 @@ static enum status conclude(struct op *op, const struct call *call, struct reply
     return ST_OK;
 }
 
-enum status feed_read(struct op *op, struct call *call, struct reply *reply)
+/* What is asked for, and the page that answers it. */
+struct reading {
+    struct partition_scope scope;
+    enum feed_mode mode;
+    struct page page;
+};
+
+/* ---- of one part of the container: the log of a bucket ---- */
+
+static enum status open_part(struct op *op, const struct call *call, const struct container *part,
+                             struct slice etag, const struct reading *reading, struct partition_feed *changes)
+{
+    enum status st;
+
+    TRY(partition_feed_open(op, part, &reading->scope, reading->mode, changes));
+    partition_feed_expect(changes, reading->page.limit + 1);
+    TRY(seek(op, call, etag, changes));
+    if (reading->mode == FEED_ALL)
+        TRY(check_all_versions(op, call, changes));
+out:
+    return st;
+}
+
+static enum status read_part(struct op *op, struct call *call, struct reply *reply,
+                             const struct container *part, struct reading *reading)
 {
     struct partition_feed changes = { 0 };
-    struct partition_scope scope;
-    struct page page = { 0 };
-    enum feed_mode mode;
+    struct buf place;
+    enum status st;
+
+    buf_init(&place, &op->arena);
+    TRY(open_part(op, call, part, etag_of(call), reading, &changes));
+    TRY(fill(op, call, &changes, &reading->page));
+    print_place(&place, &reading->page, changes.lsn);
+    reply_session(reply, changes.head_lsn);
+    TRY(conclude(op, call, reply, &reading->page, buf_as_slice(&place), changes.paused));
+out:
+    partition_feed_close(&changes);
+    return st;
+}
+
+/* ---- of several parts: each page is of one, and the etag has a place in each ---- */
+
+/* None, or "*", or one for each part. */
+static enum status check_places(struct op *op, struct slice places, uint32_t part_count)
+{
+    uint32_t count = 1;
+
+    if (places.size == 0 || slice_is(places, "*"))
+        return ST_OK;
+    for (size_t i = 0; i < places.size; i++)
+        count += places.data[i] == ',';
+    return count == part_count ? ST_OK : malformed(op, places);
+}
+
+/* Takes the next place off the list, whose last one stays. */
+static struct slice take_place(struct slice *places)
+{
+    const char *comma = places->size ? memchr(places->data, ',', places->size) : NULL;
+    struct slice place = *places;
+
+    if (comma) {
+        place.size = (size_t)(comma - places->data);
+        *places = slice_after(*places, place.size + 1);
+    }
+    return place;
+}
+
+static enum status read_next_part(struct op *op, struct call *call, const struct container *part,
+                                  struct slice *places, struct reading *reading, struct buf *next, bool *done)
+{
+    struct partition_feed changes = { 0 };
+    struct slice place = take_place(places);
+    enum status st;
+
+    TRY(open_part(op, call, part, place, reading, &changes));
+    if (next->size)
+        buf_byte(next, ',');
+    if (*done && place.size && !slice_is(place, "*")) {
+        buf_slice(next, place);
+    } else if (*done) {
+        buf_u64(next, changes.lsn);
+    } else {
+        TRY(fill(op, call, &changes, &reading->page));
+        print_place(next, &reading->page, changes.lsn);
+        *done = reading->page.feed.count > 0 || changes.paused;
+    }
+out:
+    partition_feed_close(&changes);
+    return st;
+}
+
+static enum status read_parts(struct op *op, struct call *call, struct reply *reply, struct reading *reading)
+{
+    const struct container *container = call->container;
+    struct slice places = without_quotes(etag_of(call));
+    struct buf next;
+    bool done = false;
+    enum status st = ST_OK;
+
+    buf_init(&next, &op->arena);
+    TRY(check_places(op, places, container->part_count));
+    reply_session(reply, scope_lsn(call, reply));
+    for (uint32_t i = 0; i < container->part_count; i++)
+        TRY(read_next_part(op, call, container->part[i], &places, reading, &next, &done));
+    TRY(conclude(op, call, reply, &reading->page, buf_as_slice(&next), done));
+out:
+    return st;
+}
+
+enum status feed_read(struct op *op, struct call *call, struct reply *reply)
+{
+    const struct container *part;
+    struct reading reading = { 0 };
     enum status st;
 
     scope_all(reply, call);
-    TRY(read_mode(op, call, &mode));
-    TRY(call_page_size(op, call, &page.limit));
-    TRY(scope_read(op, call, reply, &scope));
+    TRY(read_mode(op, call, &reading.mode));
+    TRY(call_page_size(op, call, &reading.page.limit));
+    TRY(scope_read(op, call, reply, &reading.scope));
     TRY(scope_check_session(op, call, reply));
-    TRY(partition_feed_open(op, call->container, &scope, mode, &changes));
-    partition_feed_expect(&changes, page.limit + 1);
-    TRY(seek(op, call, &changes));
-    if (mode == FEED_ALL)
-        TRY(check_all_versions(op, call, &changes));
-    feed_begin(&page.feed, reply, &call->container->rid, "Documents");
-    TRY(fill(op, call, &changes, &page));
-    TRY(conclude(op, call, reply, &page, &changes));
+    part = partition_scope_part(call->container, &reading.scope);
+    feed_begin(&reading.page.feed, reply, &call->container->rid, "Documents");
+    st = part ? read_part(op, call, reply, part, &reading) : read_parts(op, call, reply, &reading);
 out:
-    partition_feed_close(&changes);
     return st;
 }

@@ -54,7 +54,7 @@ enum status media_read(struct op *op, struct call *call, struct reply *reply)
     buf_slice(reply_body(reply), bytes);
     reply->content_type = json_string(json_get(job.old.document, "contentType"));
     reply_etag(reply, job.old.etag, job.old.ts_ms);
-    reply_session(reply, container_lsn(call->container));
+    reply_session(reply, scope_lsn(call, reply));
 out:
     partition_abort(txn);
     return st;

@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "base/encode.h"
+#include "catalog/parts.h"
 #include "catalog/ranges.h"
 #include "resource/scope.h"
 #include "workload/noted.h"
@@ -20,15 +21,50 @@ void scope_key(struct reply *reply, const struct call *call, const struct placed
     noted_name_key(reply->op, &key->values);
 }
 
-enum status scope_check_lsn(struct op *op, const struct container *container, uint64_t wanted)
+static enum status check_lsn(struct op *op, const struct container *part, uint64_t wanted)
 {
-    uint64_t lsn = container_lsn(container);
+    uint64_t lsn = container_lsn(part);
     enum status st = ST_OK;
 
     if (wanted > lsn)
-        TRY(container_newest_lsn(op, container, &lsn));
+        TRY(container_newest_lsn(op, part, &lsn));
     if (wanted > lsn)
         TRY(op_fail_as(op, ST_SESSION_UNAVAILABLE));
+out:
+    return st;
+}
+
+/* The ids of all ranges that are gone and had keys of these. */
+static struct range_ids ancestors_of(struct op *op, const struct container *container,
+                                     struct range_ids ranges)
+{
+    const struct key_range *range = &container->ranges.range[ranges.id - container->ranges.id];
+    struct range_ids all = { 0 };
+    uint32_t most = 0, *id;
+
+    for (uint32_t i = 0; i < ranges.count; i++)
+        most += range[i].ancestor_count;
+    all.id = id = arena_alloc(&op->arena, (most + 1) * sizeof(*id));
+    for (uint32_t i = 0; i < ranges.count; i++)
+        for (uint32_t j = 0; j < range[i].ancestor_count; j++)
+            id[all.count++] = range[i].ancestor[j].id;
+    return all;
+}
+
+enum status scope_check_token(struct op *op, const struct container *part, struct range_ids ranges,
+                              struct slice token)
+{
+    struct session_ranges asked = { .asked = ranges,
+                                    .live = ranges_all(part),
+                                    .next_id = part->ranges.next_id,
+                                    .apart = part->whole->part_count > 1 };
+    uint64_t wanted = 0;
+    enum status st;
+
+    if (asked.apart)
+        asked.ancestors = ancestors_of(op, part, ranges);
+    TRY(session_token_lsn(op, token, &asked, &wanted));
+    TRY(check_lsn(op, part, wanted));
 out:
     return st;
 }
@@ -36,18 +72,30 @@ out:
 enum status scope_check_session(struct op *op, const struct call *call, const struct reply *reply)
 {
     struct slice header = call_header(call, HEADER_SESSION_TOKEN);
-    struct session_ranges ranges = { reply->about.ranges, ranges_all(call->container),
-                                     call->container->ranges.next_id };
-    uint64_t wanted = 0;
+    const struct container *container = call->container;
     enum status st = ST_OK;
 
     assert(reply->about.of_items); /* scope_all() came first: the token is read for its ranges */
     if (!header.data || header.size == 0)
         return ST_OK;
-    TRY(session_token_lsn(op, header, &ranges, &wanted));
-    TRY(scope_check_lsn(op, call->container, wanted));
+    for (uint32_t i = 0; i < container->part_count; i++) {
+        struct range_ids ranges = ranges_in_part(container, reply->about.ranges, i);
+
+        if (ranges.count)
+            TRY(scope_check_token(op, container->part[i], ranges, header));
+    }
 out:
     return st;
+}
+
+uint64_t scope_lsn(const struct call *call, const struct reply *reply)
+{
+    const struct container *container = call->container;
+    const struct range_table *table = &container->ranges;
+    size_t first = reply->about.of_items ? (size_t)(reply->about.ranges.id - table->id) : 0;
+
+    assert(first < table->count);
+    return container_lsn(container_part_of(container, table->range[first].min));
 }
 
 /* ---- what the headers name ---- */

@@ -40,10 +40,14 @@ enum status scope_read(struct op *op, const struct call *call, struct reply *rep
 
 /*
  * ST_SESSION_UNAVAILABLE when the client's token has a later LSN than the container, for a range that the answer is about.
- * The second is about an LSN of a token that was read already.
+ * The second is about some ranges that lie in one part of the container, and any token.
  */
 enum status scope_check_session(struct op *op, const struct call *call, const struct reply *reply);
-enum status scope_check_lsn(struct op *op, const struct container *container, uint64_t wanted);
+enum status scope_check_token(struct op *op, const struct container *part, struct range_ids ranges,
+                              struct slice token);
+
+/* How far the client has seen what the answer is about, once it has read what is there now: the LSN of its first range. */
+uint64_t scope_lsn(const struct call *call, const struct reply *reply);
 
 /*
  * For a query that is not about one key or range: the service answers it only when the request says that this is meant.

@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "base/limits.h"
+#include "catalog/parts.h"
 #include "catalog/ranges.h"
 #include "json/binary_read.h"
 #include "resource/batch.h"
@@ -225,7 +226,7 @@ static size_t home_of(struct transaction *transaction, struct container *contain
     size_t home = 0;
 
     while (home < transaction->container_count &&
-           !rid_equal(&transaction->container[home]->rid, &container->rid))
+           transaction->container[home]->bucket_id != container->bucket_id)
         home++;
     if (home == transaction->container_count)
         add_home(transaction, container);
@@ -271,19 +272,13 @@ out:
 static enum status check_session(struct op *op, const struct txn_part *part)
 {
     const struct container *container = part->call.container;
-    struct session_ranges ranges = { ranges_of_prefix(container, &part->action.key.epk),
-                                     ranges_all(container), container->ranges.next_id };
-    uint64_t wanted;
-    enum status st;
 
     if (!part->session.size)
         return ST_OK;
     if (part->action.kind != ACTION_READ)
         return session_token_check(op, part->session);
-    TRY(session_token_lsn(op, part->session, &ranges, &wanted));
-    TRY(scope_check_lsn(op, container, wanted));
-out:
-    return st;
+    return scope_check_token(op, container, ranges_of_prefix(container, &part->action.key.epk),
+                             part->session);
 }
 
 static enum status place(struct op *op, struct transaction *transaction, struct txn_part *part)
@@ -291,8 +286,11 @@ static enum status place(struct op *op, struct transaction *transaction, struct 
     enum status st;
 
     TRY(check_owners(op, part));
+    st = read_key(op, part);
+    part->call.container = part->call.container->part[container_part_index(
+        part->call.container, st == ST_OK ? epk_slice(&part->action.key.epk) : slice_of(""))];
     part->home = home_of(transaction, part->call.container);
-    TRY(read_key(op, part));
+    TRY(st);
     if (batch_kinds[part->action.kind].body == BODY_DOCUMENT)
         TRY(place_document(op, part));
     if (batch_kinds[part->action.kind].body == BODY_PATCH)

@@ -8,6 +8,7 @@
 #include "resource/form.h"
 #include "resource/heat.h"
 #include "resource/resource.h"
+#include "resource/scope.h"
 #include "resource/throughput.h"
 #include "route/endpoints.h"
 #include "route/grant.h"
@@ -564,7 +565,7 @@ static void note_session(struct routed *routed)
     const struct route *route = routed->route;
 
     if (route && route->flags & OF_ITEMS && routed->call.container && !reply_has_session(&routed->reply))
-        reply_session(&routed->reply, container_lsn(routed->call.container));
+        reply_session(&routed->reply, scope_lsn(&routed->call, &routed->reply));
 }
 
 static void audit(struct router *router, struct exchange *exchange, const struct routed *routed,

@@ -144,6 +144,10 @@ enum status past_source_open(struct op *op, const struct container *container,
 
     *past = (struct past_source){ .base = { row_next, row_seek, row_system } };
     op_arena(op, &past->memory, OP_MEMORY_BYTES_MAX);
+    container = partition_scope_part(container, scope);
+    if (!container)
+        TRY(op_fail(op, ST_BAD_REQUEST,
+                    "A container of several buckets is read range by range as of an earlier moment."));
     TRY(partition_scan_open(op, container, scope, &past->scan));
     past->scan.expired_too = true;
     past->base.seed = container->seed;

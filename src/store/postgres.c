@@ -47,6 +47,8 @@ static void postgres_close(struct store *store)
     assert(!postgres->moments);
     pthread_mutex_destroy(&postgres->moments_mutex);
     pthread_mutex_destroy(&postgres->stats_mutex);
+    pthread_mutex_destroy(&postgres->endpoints_mutex);
+    free(postgres->endpoints);
     pthread_rwlock_destroy(&postgres->lock);
     free(postgres->chains);
     free(postgres->where);
@@ -71,6 +73,7 @@ static struct postgres *postgres_new(struct env *env, const struct store_options
                            .promotions = &postgres->promotions };
     thread_rwlock_init(&postgres->lock);
     pthread_mutex_init(&postgres->stats_mutex, NULL);
+    pthread_mutex_init(&postgres->endpoints_mutex, NULL);
     pthread_mutex_init(&postgres->moments_mutex, NULL);
     links_open(&postgres->snapshots, &like, SNAPSHOT_LINKS_MAX, SNAPSHOT_IDLE_MS);
     links_open(&postgres->calls, &like, CALL_LINKS_MAX, CALL_IDLE_MS);
@@ -480,6 +483,8 @@ static const struct store_ops postgres_ops = {
     .upkeep = postgres_upkeep,
     .stats = postgres_stats,
     .peers = postgres_peers,
+    .announce = postgres_announce,
+    .endpoints = postgres_endpoints,
     .lock_definitions = postgres_lock_definitions,
     .unlock_definitions = postgres_unlock_definitions,
     .entries_open = plain_open,

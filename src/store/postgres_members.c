@@ -3,7 +3,10 @@
  * Each has a row, with the time at which it was last heard of, by the database's clock. That time decides nothing that must
  * be right: commits are judged by heads. It says among how many a throughput is shared, and who does the chores.
  */
+#include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "store/postgres_private.h"
@@ -14,7 +17,55 @@
 #define NOW "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 /* Silent for so long, a process does not count; for so long, it is forgotten. */
-enum { SILENT_MS = 5 * 1000, GONE_MS = 60 * 1000, TEXT_BYTES = 640 };
+enum { SILENT_MS = 5 * 1000, GONE_MS = 60 * 1000, TEXT_BYTES = 1024 };
+
+/* ---- where clients find them ---- */
+
+/* It goes into a statement, and into answers, as it is. */
+static bool is_plain(struct slice endpoint)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:[] ";
+
+    for (size_t i = 0; i < endpoint.size; i++)
+        if (!memchr(plain, endpoint.data[i], sizeof(plain) - 1))
+            return false;
+    return true;
+}
+
+void postgres_announce(struct store *store, struct slice endpoint)
+{
+    struct postgres *postgres = postgres_of(store);
+
+    assert(is_plain(endpoint)); /* settings.c takes no other */
+    pthread_mutex_lock(&postgres->endpoints_mutex);
+    memcpy(postgres->announced, endpoint.data, endpoint.size);
+    postgres->announced[endpoint.size] = '\0';
+    pthread_mutex_unlock(&postgres->endpoints_mutex);
+}
+
+struct slice postgres_endpoints(struct op *op, struct store *store)
+{
+    struct postgres *postgres = postgres_of(store);
+    struct slice copy = slice_of("");
+
+    pthread_mutex_lock(&postgres->endpoints_mutex);
+    if (postgres->endpoints)
+        copy = arena_copy(&op->arena, slice_of(postgres->endpoints));
+    pthread_mutex_unlock(&postgres->endpoints_mutex);
+    return copy;
+}
+
+static void take_endpoints(struct postgres *postgres, struct slice told)
+{
+    char *endpoints = is_plain(told) ? strndup(told.data, told.size) : NULL;
+
+    pthread_mutex_lock(&postgres->endpoints_mutex);
+    free(postgres->endpoints);
+    postgres->endpoints = endpoints;
+    pthread_mutex_unlock(&postgres->endpoints_mutex);
+}
+
+/* ---- how many they are ---- */
 
 static void take_count(struct postgres *postgres, const struct answer *answer)
 {
@@ -34,15 +85,20 @@ bool members_beat(struct postgres *postgres)
     char text[TEXT_BYTES];
     enum link_end end;
 
+    pthread_mutex_lock(&postgres->endpoints_mutex);
     snprintf(text, sizeof(text),
-             "INSERT INTO orrery_member (id, beat) VALUES (%llu, " NOW ")"
-             " ON CONFLICT (id) DO UPDATE SET beat = excluded.beat;"
+             "INSERT INTO orrery_member (id, beat, endpoint) VALUES (%llu, " NOW ", nullif('%s', ''))"
+             " ON CONFLICT (id) DO UPDATE SET beat = excluded.beat, endpoint = excluded.endpoint;"
              "DELETE FROM orrery_member WHERE beat < " NOW " - %d;"
-             "SELECT count(*), min(id) FROM orrery_member WHERE beat >= " NOW " - %d",
-             member, GONE_MS, SILENT_MS);
+             "SELECT count(*), min(id), coalesce(string_agg(endpoint, ' ' ORDER BY id), '') FROM orrery_member"
+             " WHERE beat >= " NOW " - %d",
+             member, postgres->announced, GONE_MS, SILENT_MS);
+    pthread_mutex_unlock(&postgres->endpoints_mutex);
     end = link_run(postgres->tending, text, &answer);
-    if (end == LINK_OK && answer_rows(answer) == 1)
+    if (end == LINK_OK && answer_rows(answer) == 1) {
         take_count(postgres, answer);
+        take_endpoints(postgres, answer_bytes(answer, 0, 2));
+    }
     answer_free(answer);
     return end == LINK_OK;
 }

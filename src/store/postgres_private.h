@@ -104,6 +104,9 @@ struct postgres {
     struct link *changing; /* holds the lock of definitions, while somebody has it; guarded by that */
     uint64_t member;       /* our number among the processes that use the database */
     atomic_uint peers;
+    pthread_mutex_t endpoints_mutex; /* guards the next two */
+    char announced[STORE_ENDPOINT_MAX + 1];
+    char *endpoints; /* of all members, with blanks between; NULL until it is known */
     _Atomic uint64_t promotions;
     atomic_bool writable, leads;
 
@@ -145,6 +148,8 @@ enum status postgres_schema(struct op *op, struct link *link);
 enum status members_join(struct op *op, struct postgres *postgres);
 bool members_beat(struct postgres *postgres);
 void members_leave(struct postgres *postgres);
+void postgres_announce(struct store *store, struct slice endpoint);
+struct slice postgres_endpoints(struct op *op, struct store *store);
 
 enum status postgres_lock_definitions(struct op *op, struct store *store);
 void postgres_unlock_definitions(struct store *store);

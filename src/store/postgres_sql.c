@@ -131,5 +131,6 @@ const char *const sql_schema[] = {
     "CREATE TABLE orrery_owner (one boolean PRIMARY KEY CHECK (one), generation bigint NOT NULL);"
     "INSERT INTO orrery_owner (one, generation) VALUES (true, 0)",
     "DROP TABLE orrery_owner; CREATE TABLE orrery_member (id bigserial PRIMARY KEY, beat bigint NOT NULL)",
+    "ALTER TABLE orrery_member ADD COLUMN endpoint text",
     NULL,
 };

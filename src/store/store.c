@@ -245,6 +245,18 @@ struct store_peers store_peers(struct store *store)
     return store->ops->peers ? store->ops->peers(store) : (struct store_peers){ .count = 1, .leads = true };
 }
 
+void store_announce(struct store *store, struct slice endpoint)
+{
+    assert(endpoint.size <= STORE_ENDPOINT_MAX);
+    if (store->ops->announce)
+        store->ops->announce(store, endpoint);
+}
+
+struct slice store_endpoints(struct op *op, struct store *store)
+{
+    return store->ops->endpoints ? store->ops->endpoints(op, store) : slice_of("");
+}
+
 /* ---- writing ---- */
 
 void stamp_encode(const struct commit_stamp *stamp, uint8_t bytes[STAMP_BYTES])

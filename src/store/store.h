@@ -22,6 +22,7 @@
  * Threads. A store and its buckets may be shared. A snapshot is used by one thread at a time.
  */
 #pragma once
+#include "base/limits.h"
 #include "base/op.h"
 #include "base/slice.h"
 #include "keys/record.h"
@@ -104,6 +105,13 @@ struct store_peers {
     bool leads;
 };
 struct store_peers store_peers(struct store *store);
+
+/*
+ * Where clients find this process, such as db1.example:8081, is told to the others. The second gives what all of them have
+ * told, with blanks between, in the op's arena; as old as store_peers(). Nothing where the store is not shared.
+ */
+void store_announce(struct store *store, struct slice endpoint);
+struct slice store_endpoints(struct op *op, struct store *store);
 
 struct bucket_usage {
     uint64_t documents, bytes; /* of the records: expired ones count until they are removed */

@@ -48,7 +48,9 @@ struct store_ops {
     bool (*is_writable)(const struct store *store);
     enum status (*upkeep)(struct op *op, struct store *store);
     void (*stats)(struct store *store, struct store_stats *stats);
-    struct store_peers (*peers)(struct store *store); /* NULL, as the next two: it is not shared */
+    struct store_peers (*peers)(struct store *store); /* NULL, as the next four: it is not shared */
+    void (*announce)(struct store *store, struct slice endpoint);
+    struct slice (*endpoints)(struct op *op, struct store *store);
     enum status (*lock_definitions)(struct op *op, struct store *store);
     void (*unlock_definitions)(struct store *store);
 

@@ -208,10 +208,12 @@ static bool concerns(struct slice named, const struct session_ranges *ranges)
     uint64_t id;
 
     if (!named.data)
-        return true;
+        return !ranges->apart;
     if (!slice_to_u64(named, &id) || id >= ranges->next_id)
         return false;
-    return has_id(ranges->asked, id) || !has_id(ranges->live, id);
+    if (has_id(ranges->live, id))
+        return has_id(ranges->asked, id);
+    return !ranges->apart || has_id(ranges->ancestors, id);
 }
 
 enum status session_token_lsn(struct op *op, struct slice header, const struct session_ranges *ranges,

@@ -55,6 +55,8 @@ struct session_ranges {
     struct range_ids asked; /* that a request is about */
     struct range_ids live;  /* all that the container has */
     uint32_t next_id;       /* ids below it that are not live split or merged: a token may still name them */
+    bool apart;             /* ranges have LSNs of their own, so that of those that are gone only these count: */
+    struct range_ids ancestors;
 };
 
 /* Whether a header is a list of session tokens at all: ST_BAD_REQUEST otherwise. Writes ask for no more. */
@@ -63,7 +65,7 @@ enum status session_token_check(struct op *op, struct slice header);
 /*
  * The most that a header asks for any of the asked ranges, 0 when it asks for nothing. Takes a list of
  * "<range>:<version>#<lsn>[#<region>=<lsn>...]", of the older "<range>:<lsn>", and of either
- * without its range, which then speaks for every range; so does a range that is gone. ST_BAD_REQUEST when any of
+ * without its range, which then speaks for every range; so does a range that is gone (but see `apart`). ST_BAD_REQUEST when any of
  * it is malformed.
  */
 enum status session_token_lsn(struct op *op, struct slice header, const struct session_ranges *ranges,

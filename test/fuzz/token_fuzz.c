@@ -32,7 +32,7 @@ static void fuzz_continuation(struct op *op, struct slice input)
 static void fuzz_session_token(struct op *op, struct slice input)
 {
     static const uint32_t id[] = { 0, 7, 3 };
-    struct session_ranges ranges = { { id, 2 }, { id, 3 }, 9 };
+    struct session_ranges ranges = { .asked = { id, 2 }, .live = { id, 3 }, .next_id = 9 };
     uint64_t lsn, again;
     struct buf out;
 

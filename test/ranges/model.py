@@ -187,6 +187,8 @@ class Model:
         first = self.random.randrange(len(live) - 1)
         count = self.random.choice([2, 2, 3, len(live)])
         status, body = self.client.admin("merge", {"ranges": [name for name, _ in live[first:first + count]]})
+        if status == 400 and "different buckets" in body["message"] and "--buckets" in self.server.command:
+            return
         expect(status, 200, str(body))
         self.check_map()
 

@@ -1,6 +1,7 @@
 /* test/unit/partition/scan_test.c - a scan finds exactly what its scope holds, for keys of every kind. */
 #include <stdlib.h>
 
+#include "catalog/parts.h"
 #include "items.h"
 #include "partition/scan.h"
 
@@ -43,7 +44,15 @@ static bool in_scope(const struct partition_scope *scope, const struct epk *key)
            (scope->max.size == 0 || slice_compare(epk_slice(key), epk_slice(&scope->max)) < 0);
 }
 
-/* Each item once, in rising numbers, and no other. */
+/* Where an item comes in a scan: part by part, in rising numbers. */
+static bool comes_before(const struct container *container, uint64_t a, uint64_t b)
+{
+    uint32_t x = container_part_at(container, a)->part_index, y = container_part_at(container, b)->part_index;
+
+    return x != y ? x < y : a < b;
+}
+
+/* Each item once, in order, and no other. */
 static void check_scan(struct rig *rig, const struct container *container,
                        const struct partition_scope *scope)
 {
@@ -57,7 +66,8 @@ static void check_scan(struct rig *rig, const struct container *container,
         CHECK(partition_scan_next(rig->op, &scan, &item, &found) == ST_OK);
         if (!found)
             break;
-        CHECK(item.number > last && !seen[json_int(json_get(item.document, "n"))]);
+        CHECK((last == 0 || comes_before(container, last, item.number)) &&
+              !seen[json_int(json_get(item.document, "n"))]);
         seen[json_int(json_get(item.document, "n"))] = true;
         last = item.number;
     }
@@ -88,12 +98,13 @@ static size_t some_points(const struct container *container, struct epk *points,
     return kept;
 }
 
-TEST(a_scan_of_points_or_bounds_finds_exactly_their_items)
+static void check_points_and_bounds(uint32_t buckets)
 {
     static struct epk points[64];
     struct rig rig;
 
     rig_open(&rig, false);
+    catalog_divide(rig.catalog, buckets);
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
         struct container *container = rig_container(&rig, kinds[k]);
 
@@ -112,7 +123,18 @@ TEST(a_scan_of_points_or_bounds_finds_exactly_their_items)
     rig_close(&rig);
 }
 
-TEST(a_scan_that_pauses_says_so_and_goes_on)
+TEST(a_scan_of_points_or_bounds_finds_exactly_their_items)
+{
+    check_points_and_bounds(0);
+}
+
+TEST(a_scan_of_several_buckets_finds_the_same)
+{
+    check_points_and_bounds(2);
+    check_points_and_bounds(7);
+}
+
+static void check_pauses(uint32_t buckets)
 {
     struct partition_scope all = { 0 };
     struct partition_scan scan;
@@ -123,6 +145,7 @@ TEST(a_scan_that_pauses_says_so_and_goes_on)
     bool found;
 
     rig_open(&rig, false);
+    catalog_divide(rig.catalog, buckets);
     container = rig_container(&rig, BY_PK);
     fill(&rig, container);
     CHECK(partition_scan_open(rig.op, container, &all, &scan) == ST_OK);
@@ -132,10 +155,17 @@ TEST(a_scan_that_pauses_says_so_and_goes_on)
             CHECK(partition_scan_next(rig.op, &scan, &item, &found) == ST_OK);
             count += found;
         } while (found);
+        partition_scan_seek(&scan, partition_scan_after(&scan));
     } while (scan.paused);
     CHECK(count == ITEMS);
     partition_scan_close(&scan);
     rig_close(&rig);
+}
+
+TEST(a_scan_that_pauses_says_so_and_goes_on)
+{
+    check_pauses(0);
+    check_pauses(5);
 }
 
 /* How many items a scan reads at a time, at most, when it picks these once more. */

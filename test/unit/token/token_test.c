@@ -168,7 +168,7 @@ TEST(a_right_checksum_does_not_excuse_a_wrong_size)
 static enum status lsn_of(const char *header, uint32_t range, uint64_t *lsn)
 {
     static const uint32_t live[] = { 0, 1, 2, 3, 12 };
-    struct session_ranges ranges = { { &range, 1 }, { live, 5 }, 20 };
+    struct session_ranges ranges = { .asked = { &range, 1 }, .live = { live, 5 }, .next_id = 20 };
 
     return session_token_lsn(test_op(), slice_of(header), &ranges, lsn);
 }
@@ -203,7 +203,7 @@ TEST(a_header_is_checked_whatever_ranges_it_names)
 TEST(several_ranges_are_asked_for_the_most_that_any_of_them_has_shown)
 {
     static const uint32_t live[] = { 0, 1, 2, 3 };
-    struct session_ranges ranges = { { live + 1, 2 }, { live, 4 }, 4 };
+    struct session_ranges ranges = { .asked = { live + 1, 2 }, .live = { live, 4 }, .next_id = 4 };
     uint64_t lsn;
 
     CHECK(session_token_lsn(test_op(), slice_of("0:-1#90,1:-1#5,2:-1#6,3:-1#91"), &ranges, &lsn) == ST_OK &&
@@ -214,7 +214,7 @@ TEST(several_ranges_are_asked_for_the_most_that_any_of_them_has_shown)
 TEST(a_range_that_is_gone_speaks_for_all_and_one_that_never_was_for_none)
 {
     static const uint32_t live[] = { 4, 3 };
-    struct session_ranges ranges = { { live, 1 }, { live, 2 }, 5 };
+    struct session_ranges ranges = { .asked = { live, 1 }, .live = { live, 2 }, .next_id = 5 };
     uint64_t lsn;
 
     CHECK(session_token_lsn(test_op(), slice_of("1:-1#7,3:-1#9,5:-1#11"), &ranges, &lsn) == ST_OK &&
