@@ -312,7 +312,6 @@ void partition_scan_seek(struct partition_scan *scan, uint64_t after)
 void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, size_t count)
 {
     assert(number || count == 0);
-    assert(!scan->parts.whole);
     scan->rows = (struct rows){ 0 };
     scan->at_row = scan->at_pick = 0;
     scan->pick = number;
@@ -379,11 +378,29 @@ static size_t rows_of_block(size_t rows, size_t bytes)
     return wanted < 1 ? 1 : wanted < PICK_ROWS_MAX ? wanted : PICK_ROWS_MAX;
 }
 
+/* How many of the next numbers are read at a time, and turns to the part that they lie in. */
+static size_t choose_picked(struct partition_scan *scan)
+{
+    const uint64_t *pick = scan->pick + scan->at_pick;
+    size_t left = scan->pick_count - scan->at_pick, count = 1;
+    const struct container *whole = scan->parts.whole;
+
+    if (left > scan->pick_rows)
+        left = scan->pick_rows;
+    if (!whole)
+        return left;
+    scan->container = container_part_at(whole, pick[0]);
+    while (count < left && container_part_at(whole, pick[count]) == scan->container)
+        count++;
+    assert(scan->container->part_index - scan->parts.first < scan->parts.count); /* it is in scope */
+    scan->view = scan->parts.view[scan->container->part_index - scan->parts.first];
+    return count;
+}
+
 /* Reads the items of the next few numbers as rows, and leaves out those that are not there. */
 static enum status get_picked(struct op *op, struct partition_scan *scan)
 {
-    size_t left = scan->pick_count - scan->at_pick, kept = 0, bytes = 0;
-    size_t count = left < scan->pick_rows ? left : scan->pick_rows;
+    size_t kept = 0, bytes = 0, count = choose_picked(scan);
     struct slice key[PICK_ROWS_MAX] = { 0 }, value[PICK_ROWS_MAX];
     enum status st;
 

@@ -96,7 +96,7 @@ uint64_t partition_scan_after(const struct partition_scan *scan);
 /* Begins again behind that number; 0 is the beginning. */
 void partition_scan_seek(struct partition_scan *scan, uint64_t after);
 
-/* Until the next seek the scan gives the items of these numbers that are there and in scope, in that order. It is of one part. */
+/* Until the next seek the scan gives the items of these numbers that are there and in scope, in that order. */
 void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, size_t count);
 enum status partition_scan_next(struct op *op, struct partition_scan *scan, struct record *item, bool *found);
 void partition_scan_close(struct partition_scan *scan);

@@ -42,15 +42,20 @@ def open_bank(server):
     client.close()
 
 
+UNKNOWN = "not known whether it took place"
+
+
 def transfer(client, name, source, target):
-    """Money goes from one account to another, and an item with the transfer's name says so: all of it or nothing."""
+    """Money goes from one account to another, and an item with the transfer's name says so: all of it or nothing. Gives the
+    status, or UNKNOWN when the server says that it could not find out what became of it."""
     def move(account, amount):
         return {"operationType": "Patch", "id": account, "resourceBody": {
             "operations": [{"op": "incr", "path": "/balance", "value": amount}]}}
     operations = [move(source, -1), move(target, 1),
                   {"operationType": "Create", "resourceBody": {"id": name, "bank": "bank", "from": source, "to": target}}]
-    return ask(client, "POST", PLACE + "/docs", operations,
-               **in_partition(x_ms_cosmos_is_batch_request="true", x_ms_cosmos_batch_atomic="true"))[0]
+    status, _, answer = ask(client, "POST", PLACE + "/docs", operations,
+                            **in_partition(x_ms_cosmos_is_batch_request="true", x_ms_cosmos_batch_atomic="true"))
+    return UNKNOWN if status == 503 and UNKNOWN in json.dumps(answer) else status
 
 
 class Teller(threading.Thread):
