@@ -63,7 +63,8 @@ enum {
     SEARCH_LIST_MIN = 25,
     SEARCH_LIST_MAX = 500,
     SEARCH_LIST_DEFAULT = 100, /* documentation */
-    STORE_ENDPOINT_MAX = 255, /* bytes of a host and its port, as processes that share a store tell each other */
+    STORE_ENDPOINT_MAX =
+        255, /* bytes of a host and its port, as processes that share a store tell each other */
     CONTAINER_RANGES_MAX =
         500, /* service: one for each 10,000 RU/s, up to 1,000,000 RU/s; the rest is for splits */
     RANGE_ANCESTORS_MAX =

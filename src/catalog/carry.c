@@ -57,8 +57,8 @@ void carry_take(struct op *op, struct catalog *catalog, struct carried *carried)
     carried->items = arena_alloc(&op->arena, (carried->count + 1) * sizeof(*carried->items));
     for (size_t i = 0; i < carried->count; i++) {
         past_note(carried->past, past_name(list[i]->link), container_lsn(list[i]));
-        carried->items[i] =
-            (struct carried_items){ list[i]->bucket_id, bucket_next_counter(list[i]->bucket) + NUMBERS_BESIDE };
+        carried->items[i] = (struct carried_items){ list[i]->bucket_id,
+                                                    bucket_next_counter(list[i]->bucket) + NUMBERS_BESIDE };
     }
     release_all(list, carried->count);
 }

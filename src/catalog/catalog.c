@@ -580,8 +580,7 @@ static enum status put_unchanged(struct op *op, struct batch *batch, const struc
     uint8_t *value;
     size_t size;
 
-    *record =
-        container_record(op, versions, ranges, container->part_count, container_kept_flags(container));
+    *record = container_record(op, versions, ranges, container->part_count, container_kept_flags(container));
     record->etag = container->etag;
     record->ts_ms = container->ts_ms;
     value = record_encode(op, record, &size);

@@ -236,8 +236,8 @@ bool container_item_number(const struct container *container, const struct rid *
 }
 
 enum status container_make(struct op *op, index_compute *compute, struct database *database,
-                           const struct rid *rid, const struct record *record,
-                           struct bucket *const *buckets, struct container **container)
+                           const struct rid *rid, const struct record *record, struct bucket *const *buckets,
+                           struct container **container)
 {
     struct container *made = make(database, rid, record);
     enum status st;

@@ -40,8 +40,8 @@ unsigned container_kept_flags(const struct container *container);
 /* Each is made with one reference. A container has a reference to its database, and a part for each bucket. */
 struct database *database_make(const struct rid *rid, const struct record *record);
 enum status container_make(struct op *op, index_compute *compute, struct database *database,
-                           const struct rid *rid, const struct record *record,
-                           struct bucket *const *buckets, struct container **container);
+                           const struct rid *rid, const struct record *record, struct bucket *const *buckets,
+                           struct container **container);
 
 /*
  * Hands the old version's shape and meter to the new version, which nobody can find yet. `same` says that the

@@ -51,8 +51,7 @@ uint64_t part_next_counter(const struct container *part)
 {
     uint64_t counted = bucket_next_counter(part->bucket);
 
-    return counted == COUNTER_NONE ? COUNTER_NONE
-                                   : counted * part->whole->part_count + part->part_index;
+    return counted == COUNTER_NONE ? COUNTER_NONE : counted * part->whole->part_count + part->part_index;
 }
 
 uint64_t part_counted(const struct container *part, uint64_t counter)

@@ -29,7 +29,7 @@ struct rounds_kind {
     int64_t failed_ms; /* how long a container rests after a step that failed, and will probably fail again */
     int64_t share;     /* any other rest is at least so many times as long as the work since the last rest */
 
-    bool by_part; /* each part of a container (catalog/parts.h) is visited by itself */
+    bool by_part;               /* each part of a container (catalog/parts.h) is visited by itself */
     container_filter *concerns; /* which containers the chore is about; NULL: all */
     bool (*is_due)(const struct visit *visit, struct env *env);
 

@@ -141,7 +141,8 @@ static enum status check_item(struct op *op, struct inspection *in, uint64_t num
     if (epk_number_bits(container->epk_version, container->key_path_count, &key.epk) !=
         number_epk_bits(number))
         problem(in, "document %llu lies among those of another partition", (unsigned long long)number);
-    if (item->number != number || item->lsn > in->head.lsn || part_counted(in->container, number_counter(number)) > in->head.counter)
+    if (item->number != number || item->lsn > in->head.lsn ||
+        part_counted(in->container, number_counter(number)) > in->head.counter)
         problem(in, "document %llu has a number or an LSN that was never given", (unsigned long long)number);
     TRY(check_entry(op, in, BY_ID, item,
                     key_id(&op->arena, container->bucket_id, item->epk, json_string(id))));

@@ -240,12 +240,11 @@ static bool is_endpoint(const char *url)
 /* A host and a port. It goes into JSON and into the store as it stands. */
 static bool is_authority(const char *address)
 {
-    size_t size =
-        strspn(address, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:[]");
+    size_t size = strspn(address, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:[]");
     const char *port = strrchr(address, ':');
 
-    if (size > 0 && size <= STORE_ENDPOINT_MAX && address[size] == '\0' && port && port > address && port[1] &&
-        strspn(port + 1, "0123456789") == strlen(port + 1))
+    if (size > 0 && size <= STORE_ENDPOINT_MAX && address[size] == '\0' && port && port > address &&
+        port[1] && strspn(port + 1, "0123456789") == strlen(port + 1))
         return true;
     return fail("not like name:port: --", "direct-endpoint");
 }

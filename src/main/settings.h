@@ -15,7 +15,8 @@ struct setting_list {
 
 struct settings {
     const char *data, *store, *durability, *key, *key_file, *tls_cert, *tls_key, *log, *script_program;
-    const char *jwks, *jwt_issuer, *roles, *audit, *consistency, *public_endpoint, *direct_endpoint, *backup_dir;
+    const char *jwks, *jwt_issuer, *roles, *audit, *consistency, *public_endpoint, *direct_endpoint,
+        *backup_dir;
     const char *log_format, *otlp, *write_endpoint, *init;
     struct setting_list listen, host_names, cors_origins, jwt_audiences;
     struct setting_list optional_listen; /* where it listens if nobody else does */

@@ -117,7 +117,8 @@ out:
 enum status partition_clear(struct op *op, const struct container *container, const struct placed_key *key,
                             struct commit_stamp *stamp)
 {
-    struct clearing clearing = { .container = container_part_of(container, epk_slice(&key->epk)), .key = key };
+    struct clearing clearing = { .container = container_part_of(container, epk_slice(&key->epk)),
+                                 .key = key };
     enum status st;
 
     TRY(find_newest(op, &clearing));

@@ -96,7 +96,8 @@ static bool is_small(const struct container *container, const struct partition_s
 {
     struct bucket_usage usage;
 
-    return partition_scope_part(container, scope) && container_usage(container, &usage) && usage.bytes <= LIST_BYTES_MAX;
+    return partition_scope_part(container, scope) && container_usage(container, &usage) &&
+           usage.bytes <= LIST_BYTES_MAX;
 }
 
 /* All items of a key have the same bits before their counters: number order is order of creation. */

@@ -588,7 +588,8 @@ static size_t commit_ready(struct op *op, struct partition_ending **ready, size_
 
         if (ending->txn->container->bucket != bucket)
             continue;
-        memmove(&ready[count + 1], &ready[count], (i - count) * sizeof(struct partition_ending *)); /* in order */
+        memmove(&ready[count + 1], &ready[count],
+                (i - count) * sizeof(struct partition_ending *)); /* in order */
         ready[count++] = ending;
     }
     commits = arena_alloc(&op->arena, count * sizeof(*commits));

@@ -207,8 +207,8 @@ static void choose_parts(const struct container *whole, const struct partition_s
     parts->first = container_part_of(whole, epk_slice(&scope->min))->part_index;
     parts->count = 1;
     while (parts->first + parts->count < whole->part_count &&
-           (scope->max.size == 0 || slice_compare(whole->part[parts->first + parts->count]->part_min,
-                                                  epk_slice(&scope->max)) < 0))
+           (scope->max.size == 0 ||
+            slice_compare(whole->part[parts->first + parts->count]->part_min, epk_slice(&scope->max)) < 0))
         parts->count++;
 }
 

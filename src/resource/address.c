@@ -82,12 +82,13 @@ static void print_replicas(struct buf *body, const struct places *places, struct
 
     slice_to_u64(range, &first);
     for (uint64_t i = 0; i < REPLICAS; i++)
-        buf_printf(body,
-                   "%s{\"isPrimary\":%s,\"protocol\":\"rntbd\",\"partitionKeyRangeId\":\"%.*s\","
-                   "\"partitionIndex\":\"0@0\",\"logicalUri\":\"\",\"physcialUri\":\"rntbd://%.*s/c/%.*s/%d%c/\"}",
-                   (*count)++ ? "," : "", i == 0 ? "true" : "false", SLICE_ARGS(range),
-                   SLICE_ARGS(places->place[(first + i) % places->count]), SLICE_ARGS(range), (int)i,
-                   i == 0 ? 'p' : 's');
+        buf_printf(
+            body,
+            "%s{\"isPrimary\":%s,\"protocol\":\"rntbd\",\"partitionKeyRangeId\":\"%.*s\","
+            "\"partitionIndex\":\"0@0\",\"logicalUri\":\"\",\"physcialUri\":\"rntbd://%.*s/c/%.*s/%d%c/\"}",
+            (*count)++ ? "," : "", i == 0 ? "true" : "false", SLICE_ARGS(range),
+            SLICE_ARGS(places->place[(first + i) % places->count]), SLICE_ARGS(range), (int)i,
+            i == 0 ? 'p' : 's');
 }
 
 static bool has_range(const struct container *container, struct slice id)
@@ -112,7 +113,8 @@ static struct slice take_id(struct slice *ids)
 }
 
 /* Those that were asked for and are there. A client takes what it gets for what it asked. */
-static void print_ranges(struct buf *body, const struct call *call, const struct places *places, size_t *count)
+static void print_ranges(struct buf *body, const struct call *call, const struct places *places,
+                         size_t *count)
 {
     struct slice ids = call->id;
 

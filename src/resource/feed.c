@@ -88,7 +88,8 @@ static struct slice etag_of(const struct call *call)
 }
 
 /* SDKs keep sending the time at which they began. So an etag comes before a time, and a time before "now". */
-static enum status seek(struct op *op, const struct call *call, struct slice etag, struct partition_feed *feed)
+static enum status seek(struct op *op, const struct call *call, struct slice etag,
+                        struct partition_feed *feed)
 {
     struct slice since = call_header(call, HEADER_IF_MODIFIED_SINCE);
 

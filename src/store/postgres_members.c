@@ -86,13 +86,14 @@ bool members_beat(struct postgres *postgres)
     enum link_end end;
 
     pthread_mutex_lock(&postgres->endpoints_mutex);
-    snprintf(text, sizeof(text),
-             "INSERT INTO orrery_member (id, beat, endpoint) VALUES (%llu, " NOW ", nullif('%s', ''))"
-             " ON CONFLICT (id) DO UPDATE SET beat = excluded.beat, endpoint = excluded.endpoint;"
-             "DELETE FROM orrery_member WHERE beat < " NOW " - %d;"
-             "SELECT count(*), min(id), coalesce(string_agg(endpoint, ' ' ORDER BY id), '') FROM orrery_member"
-             " WHERE beat >= " NOW " - %d",
-             member, postgres->announced, GONE_MS, SILENT_MS);
+    snprintf(
+        text, sizeof(text),
+        "INSERT INTO orrery_member (id, beat, endpoint) VALUES (%llu, " NOW ", nullif('%s', ''))"
+        " ON CONFLICT (id) DO UPDATE SET beat = excluded.beat, endpoint = excluded.endpoint;"
+        "DELETE FROM orrery_member WHERE beat < " NOW " - %d;"
+        "SELECT count(*), min(id), coalesce(string_agg(endpoint, ' ' ORDER BY id), '') FROM orrery_member"
+        " WHERE beat >= " NOW " - %d",
+        member, postgres->announced, GONE_MS, SILENT_MS);
     pthread_mutex_unlock(&postgres->endpoints_mutex);
     end = link_run(postgres->tending, text, &answer);
     if (end == LINK_OK && answer_rows(answer) == 1) {

@@ -55,7 +55,7 @@ struct session_ranges {
     struct range_ids asked; /* that a request is about */
     struct range_ids live;  /* all that the container has */
     uint32_t next_id;       /* ids below it that are not live split or merged: a token may still name them */
-    bool apart;             /* ranges have LSNs of their own, so that of those that are gone only these count: */
+    bool apart; /* ranges have LSNs of their own, so that of those that are gone only these count: */
     struct range_ids ancestors;
 };
 

@@ -9,8 +9,9 @@
 enum { BUCKETS = 4, ITEMS = 200 };
 
 #define WITH_TTL "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':10}"
-#define UNINDEXED                                                                                              \
-    "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'indexingPolicy':{'includedPaths':[],'excludedPaths'" \
+#define UNINDEXED                                                            \
+    "{'id':'c','partitionKey':{'paths':['/"                                  \
+    "pk'],'version':2},'indexingPolicy':{'includedPaths':[],'excludedPaths'" \
     ":[{'path':'/*'}]}}"
 
 static struct container *open_divided(struct rig *rig, const char *definition)
@@ -102,8 +103,8 @@ TEST(each_bucket_counts_its_own_commits)
         uint64_t before;
 
         snprintf(text, sizeof(text), "{'id':'1','pk':'%d'}", i);
-        part = container_part_of(
-            container, epk_slice(&key_of_document(rig.op, container, rig_json(rig.op, text))->epk));
+        part = container_part_of(container,
+                                 epk_slice(&key_of_document(rig.op, container, rig_json(rig.op, text))->epk));
         before = container_lsn(part);
         CHECK(item_create(&rig, container, text, &item) == ST_OK);
         CHECK(container_lsn(part) == before + 1);
