@@ -1,5 +1,5 @@
 /*
- * src/store/postgres_commit.c - one transaction, in two round trips.
+ * src/store/postgres_commit.c - one transaction, in two round trips, or at once in one.
  *
  *     BEGIN; UPDATE head ... RETURNING; commits of others since the last one that we know    the head is locked
  *     DELETE, INSERT rows; INSERT one row for each commit; UPDATE head; COMMIT
@@ -7,6 +7,10 @@
  * Between the two, each batch is judged: whether its bucket was dropped, and whether anything under its scopes was
  * committed after the LSN that it expects. All commits up to `known_lsn` are in the bucket's slots. Those above it are
  * read under the head's lock, each with its scopes, whoever made them.
+ *
+ * At once. Where no other process writes to the bucket, the head is what it was after our last commit. Batches are judged by
+ * that, and all is sent together, with an UPDATE of the head that is refused if the head is another. Then nothing was written,
+ * and it is done the other way.
  *
  * Doubt. When the connection is lost at COMMIT, or the server refuses it for another reason than that of a conflict,
  * nobody knows whether it happened. The head is locked once more, which waits until the first transaction is over, and
@@ -30,6 +34,7 @@ enum {
     KEY_BYTES_MAX = 2600,
     OTHERS_MAX = 1000,
     TRIM_EVERY = 256,
+    OTHERS_WRITE = 16, /* commits after one that others were found to have come before */
     COMMITS_KEPT = 4096,
     COMMITS_KEPT_MS = 600 * 1000
 };
@@ -37,9 +42,10 @@ enum {
 /* A bucket of the transaction. */
 struct part {
     struct postgres_bucket *bucket;
-    struct head_row row; /* as of the last LSN given out */
-    uint64_t first_lsn;  /* the head's, before us */
-    uint64_t known_lsn;  /* the bucket's, when we asked for what others did */
+    struct head_row row;   /* as of the last LSN given out */
+    uint64_t first_lsn;    /* the head's, before us */
+    uint64_t known_lsn;    /* the bucket's, when we asked for what others did */
+    struct head_row known; /* what the head must be, of a commit that is made at once */
     struct answer *others;
     bool *touched; /* of SCOPE_SLOTS, those that the group's own commits change */
 };
@@ -54,7 +60,7 @@ struct transaction {
     struct op *op; /* its arena has what is sent */
     struct link *link;
     struct submission_of_bucket *first;
-    bool together;
+    bool together, at_once;
     struct part *parts;
     size_t part_count;
     struct mutation_of_group *mutations;
@@ -100,8 +106,11 @@ static void raise_floor(struct part *part, size_t count)
 static void learn_others(struct part *part)
 {
     struct postgres_bucket *bucket = part->bucket;
-    size_t count = answer_rows(part->others);
+    size_t count;
 
+    if (!part->others) /* there are none: or the commit, which is made at once, is refused */
+        return;
+    count = answer_rows(part->others);
     for (size_t row = 0; row < count; row++) {
         struct slice scopes = answer_bytes(part->others, row, 1);
 
@@ -281,7 +290,7 @@ static bool begin(struct transaction *txn)
 
 /* ---- judging ---- */
 
-static enum status judge(const struct part *part, const struct batch *batch)
+static enum status judge(const struct part *part, const struct batch *batch, int64_t dated_ms)
 {
     if (part->row.dropped)
         return ST_OWNER_NOT_FOUND;
@@ -289,6 +298,9 @@ static enum status judge(const struct part *part, const struct batch *batch)
         return ST_UNAVAILABLE; /* no counter could be reserved for it */
     if (batch->follows < part->row.epoch)
         return ST_WRITE_CONFLICT; /* it was made by a definition of before */
+    if (dated_ms &&
+        (part->row.head.ts_ms > dated_ms ? part->row.head.ts_ms : dated_ms) / 1000 != dated_ms / 1000)
+        return ST_WRITE_CONFLICT; /* its entries have the second of the first try */
     return expectations_hold(part, batch) ? ST_OK : ST_WRITE_CONFLICT;
 }
 
@@ -308,7 +320,8 @@ static void accept(struct transaction *txn, struct part *part, struct submission
     struct batch *batch = submission->batch;
 
     assert(batch->lsn == 0); /* a batch is stamped once */
-    advance_head(&part->row.head, batch, env_now_ms(txn->postgres->env));
+    advance_head(&part->row.head, batch,
+                 submission->dated_ms ? submission->dated_ms : env_now_ms(txn->postgres->env));
     submission->stamp = (struct commit_stamp){ part->row.head.lsn, part->row.head.ts_ms };
     batch->lsn = submission->stamp.lsn;
     do
@@ -325,7 +338,7 @@ static void judge_each(struct transaction *txn)
     pthread_mutex_lock(&part->bucket->scopes_mutex);
     learn_others(part);
     for (struct submission_of_bucket *each = txn->first; each; each = each->next) {
-        each->status = judge(part, each->batch);
+        each->status = judge(part, each->batch, each->dated_ms);
         txn->conflicts += each->status == ST_WRITE_CONFLICT;
         if (each->status == ST_OK)
             accept(txn, part, each);
@@ -343,7 +356,7 @@ static void judge_together(struct transaction *txn)
     for (size_t i = 0; i < txn->part_count; i++)
         learn_others(&txn->parts[i]);
     for (struct submission_of_bucket *each = txn->first; each && st == ST_OK; each = each->next)
-        st = judge(part_of(txn, each->bucket), each->batch);
+        st = judge(part_of(txn, each->bucket), each->batch, each->dated_ms);
     txn->conflicts += st == ST_WRITE_CONFLICT;
     for (struct submission_of_bucket *each = txn->first; each; each = each->next) {
         each->status = st;
@@ -544,11 +557,28 @@ static size_t send_redefined(struct transaction *txn)
     return statements;
 }
 
-static size_t send_head(struct transaction *txn, const struct part *part)
+/* Before anything else: it locks the head, or ends the transaction. */
+static size_t send_begin_at_once(struct transaction *txn, const struct part *part)
+{
+    const struct head *head = &part->row.head, *known = &part->known.head;
+    uint8_t bytes[8][8];
+
+    link_send(txn->link, SQL_BEGIN, NULL, 0);
+    link_send(txn->link, SQL_ADVANCE_FROM,
+              (struct sql_param[]){
+                  sql_number(bytes[0], part->bucket->base.id), sql_number(bytes[1], head->lsn),
+                  sql_number(bytes[2], (uint64_t)head->ts_ms), sql_number(bytes[3], head->counter),
+                  sql_number(bytes[4], head->documents - known->documents),
+                  sql_number(bytes[5], head->document_bytes - known->document_bytes),
+                  sql_number(bytes[6], known->lsn), sql_number(bytes[7], part->known.epoch) },
+              8);
+    return 2;
+}
+
+static void send_advance(struct transaction *txn, const struct part *part)
 {
     const struct head *head = &part->row.head;
     uint8_t bytes[6][8];
-    size_t statements = 1;
 
     link_send(txn->link, SQL_ADVANCE,
               (struct sql_param[]){
@@ -556,6 +586,14 @@ static size_t send_head(struct transaction *txn, const struct part *part)
                   sql_number(bytes[2], (uint64_t)head->ts_ms), sql_number(bytes[3], head->counter),
                   sql_number(bytes[4], head->documents), sql_number(bytes[5], head->document_bytes) },
               6);
+}
+
+static size_t send_trim(struct transaction *txn, const struct part *part)
+{
+    const struct head *head = &part->row.head;
+    uint8_t bytes[3][8];
+    size_t statements = 0;
+
     if (head->lsn > COMMITS_KEPT && head->lsn / TRIM_EVERY != part->first_lsn / TRIM_EVERY) {
         link_send(txn->link, SQL_COMMITS_TRIM,
                   (struct sql_param[]){ sql_number(bytes[0], part->bucket->base.id),
@@ -573,6 +611,12 @@ static bool is_certain(const char *state)
     return strcmp(state, "40001") == 0 || strcmp(state, "40P01") == 0 || strcmp(state, "23505") == 0;
 }
 
+/* SQL_ADVANCE_FROM has met another head than it was told: a division by zero. */
+static bool is_head_of_others(const char *state)
+{
+    return strcmp(state, "22012") == 0;
+}
+
 /* LINK_REFUSED: nothing was written, for certain. LINK_LOST: nobody knows. */
 static enum link_end take_write(struct transaction *txn, size_t statements)
 {
@@ -583,7 +627,7 @@ static enum link_end take_write(struct transaction *txn, size_t statements)
 
         before = before == LINK_OK ? each : before;
     }
-    if (before == LINK_REFUSED)
+    if (before == LINK_REFUSED && !(txn->at_once && is_head_of_others(link_state(txn->link))))
         log_line(LOG_ERROR, "store: a write was refused: %s %s", link_state(txn->link),
                  link_error(txn->link));
     commit = link_take(txn->link, NULL);
@@ -602,9 +646,15 @@ static enum link_end write_all(struct transaction *txn)
         if (each->status == ST_OK)
             add_batch(txn, each);
     settle_mutations(txn);
-    statements = send_rows(txn) + send_commit_rows(txn) + send_redefined(txn);
-    for (size_t i = 0; i < txn->part_count; i++)
-        statements += send_head(txn, &txn->parts[i]);
+    statements = txn->at_once ? send_begin_at_once(txn, &txn->parts[0]) : 0;
+    statements += send_rows(txn) + send_commit_rows(txn) + send_redefined(txn);
+    for (size_t i = 0; i < txn->part_count; i++) {
+        if (!txn->at_once) {
+            send_advance(txn, &txn->parts[i]);
+            statements++;
+        }
+        statements += send_trim(txn, &txn->parts[i]);
+    }
     link_send(txn->link, SQL_COMMIT, NULL, 0);
     link_sync(txn->link);
     return take_write(txn, statements);
@@ -697,9 +747,10 @@ static bool is_any(const struct transaction *txn, enum status status)
 /* What was not written may be committed again, as another batch would be. */
 static void finish(struct transaction *txn)
 {
-    bool written = is_any(txn, ST_OK);
+    bool written = is_any(txn, ST_OK), redefines = false; /* then heads have another epoch than was read */
 
     for (struct submission_of_bucket *each = txn->first; each; each = each->next) {
+        redefines |= each->batch->redefined != NULL;
         if (each->status == ST_OK)
             mark_own(each->bucket, each->batch);
         else if (each->status != ST_AMBIGUOUS)
@@ -710,8 +761,10 @@ static void finish(struct transaction *txn)
 
         postgres_bucket_saw(bucket, &txn->parts[i].row);
         pthread_mutex_lock(&bucket->scopes_mutex);
-        if (bucket->known_lsn < txn->parts[i].row.head.lsn)
+        if (bucket->known_lsn < txn->parts[i].row.head.lsn) {
             bucket->known_lsn = txn->parts[i].row.head.lsn;
+            bucket->known_row = redefines ? (struct head_row){ 0 } : txn->parts[i].row;
+        }
         pthread_mutex_unlock(&bucket->scopes_mutex);
     }
 }
@@ -757,6 +810,81 @@ static void run(struct transaction *txn)
     }
 }
 
+/* ---- at once ---- */
+
+static bool is_plain(const struct submission_of_bucket *each, uint64_t known_lsn)
+{
+    const struct batch *batch = each->batch;
+
+    for (size_t i = 0; i < batch->expectation_count; i++)
+        if (batch->expectation[i].lsn > known_lsn) /* it has seen what others did since */
+            return false;
+    return !batch->redefined && batch->above_lsn == 0;
+}
+
+/* Whether the head is known, as far as we know, and everything that was committed up to it. */
+static bool knows_head(struct transaction *txn)
+{
+    struct part *part = &txn->parts[0];
+    struct postgres_bucket *bucket = part->bucket;
+    bool knows;
+
+    if (txn->together)
+        return false;
+    pthread_mutex_lock(&bucket->scopes_mutex);
+    knows = bucket->slot && bucket->others_write == 0 && bucket->known_lsn > 0 &&
+            bucket->known_row.head.lsn == bucket->known_lsn &&
+            atomic_load(&bucket->seen_lsn) <= bucket->known_lsn;
+    if (bucket->others_write > 0)
+        bucket->others_write--;
+    part->known = bucket->known_row;
+    pthread_mutex_unlock(&bucket->scopes_mutex);
+    for (const struct submission_of_bucket *each = txn->first; knows && each; each = each->next)
+        knows = is_plain(each, part->known.head.lsn);
+    return knows;
+}
+
+/* It was tried, and not written. Entries that have been dated stay so. */
+static void begin_anew(struct transaction *txn)
+{
+    struct postgres_bucket *bucket = txn->parts[0].bucket;
+
+    pthread_mutex_lock(&bucket->scopes_mutex);
+    bucket->others_write = OTHERS_WRITE;
+    pthread_mutex_unlock(&bucket->scopes_mutex);
+    for (struct submission_of_bucket *each = txn->first; each; each = each->next) {
+        if (each->batch->lsn != 0)
+            each->dated_ms = each->stamp.ts_ms;
+        each->batch->lsn = 0;
+        each->status = ST_OK;
+    }
+    txn->at_once = false;
+    txn->mutation_count = txn->commits = txn->conflicts = txn->bytes = 0;
+    memset(txn->parts[0].touched, 0, SCOPE_SLOTS * sizeof(*txn->parts[0].touched));
+}
+
+/* False: it is to be written in the other way. */
+static bool write_at_once(struct transaction *txn)
+{
+    struct part *part = &txn->parts[0];
+
+    if (!knows_head(txn))
+        return false;
+    txn->link = links_take(&txn->postgres->calls);
+    if (!txn->link)
+        return false;
+    txn->at_once = true;
+    part->row = part->known;
+    part->first_lsn = part->known_lsn = part->known.head.lsn;
+    run(txn);
+    links_give(&txn->postgres->calls, txn->link);
+    txn->link = NULL;
+    if (txn->commits == 0 || is_any(txn, ST_OK) || is_any(txn, ST_AMBIGUOUS))
+        return true;
+    begin_anew(txn);
+    return false;
+}
+
 void postgres_write(struct postgres *postgres, struct op *op, struct submission_of_bucket *first,
                     bool together)
 {
@@ -766,7 +894,10 @@ void postgres_write(struct postgres *postgres, struct op *op, struct submission_
     list_parts(&txn);
     for (struct submission_of_bucket *each = first; each; each = each->next)
         each->status = ST_OK;
-    if (begin(&txn)) {
+    if (write_at_once(&txn)) {
+        if (is_any(&txn, ST_OK))
+            atomic_store(&postgres->writable, true);
+    } else if (begin(&txn)) {
         run(&txn);
         links_give(&postgres->calls, txn.link);
         if (is_any(&txn, ST_OK))

@@ -55,6 +55,13 @@ void links_forget_idle(struct links *links);
 
 /* ---- the store ---- */
 
+/* A row of HEAD_COLUMNS. */
+struct head_row {
+    struct head head;
+    uint64_t epoch;
+    bool dropped;
+};
+
 /* When each scope was last changed: slots are shared by scopes that hash alike, which refuses now and then without need. */
 enum { SCOPE_SLOTS = 4096 };
 
@@ -72,6 +79,8 @@ struct postgres_bucket {
     uint64_t known_lsn;           /* up to here the slots have every commit, whoever made it */
     uint64_t floor_lsn;           /* an expectation below it is refused */
     uint64_t *slot;               /* SCOPE_SLOTS of them, once something was committed */
+    struct head_row known_row;    /* the head as of known_lsn, if its LSN is that */
+    unsigned others_write;        /* so many commits more are made as if others wrote to it, too */
 
     struct submission_of_bucket *first, **last; /* what waits; guarded by the queue's mutex */
     bool is_taken;                              /* a thread writes a group of it */
@@ -162,13 +171,6 @@ enum status postgres_bucket(struct op *op, struct store *store, uint64_t id, str
 /* So many counters are reserved at a time. */
 enum { COUNTER_BLOCK = 1024 };
 
-/* A row of HEAD_COLUMNS. */
-struct head_row {
-    struct head head;
-    uint64_t epoch;
-    bool dropped;
-};
-
 struct head_row head_row_of(const struct answer *answer, size_t row);
 
 /* The bucket has come so far. */
@@ -200,6 +202,7 @@ struct submission_of_bucket {
     struct batch *batch;
     enum status status;
     struct commit_stamp stamp;
+    int64_t dated_ms; /* the time that its entries have by now, because it was tried before; 0: none */
 
     struct submission_of_bucket *next;
     struct op *waiting; /* whose resume() is called; NULL: a thread waits for `done` */

@@ -30,6 +30,12 @@ static const struct {
     [SQL_LOCK] = { "lock", "UPDATE orrery_head SET epoch = epoch WHERE shard = $1 RETURNING " HEAD_COLUMNS },
     [SQL_ADVANCE] = { "advance", "UPDATE orrery_head SET lsn = $2, ts = $3, counter = greatest(counter, $4),"
                                  " documents = $5, bytes = $6 WHERE shard = $1" },
+    /* Refused (22012) unless the head is the one that is known. What a writer reads there needs no lock before. */
+    [SQL_ADVANCE_FROM] = { "advance_from",
+                           "UPDATE orrery_head SET lsn = CASE WHEN lsn = $7 AND epoch = $8 AND NOT dropped"
+                           " THEN $2::bigint ELSE 1 / (lsn - lsn) END, ts = $3, counter = greatest(counter, "
+                           "$4),"
+                           " documents = documents + $5, bytes = bytes + $6 WHERE shard = $1" },
     [SQL_REDEFINE] = { "redefine",
                        "UPDATE orrery_head SET epoch = $2, dropped = $3::bigint <> 0 WHERE shard = $1" },
     [SQL_RESERVE] = { "reserve",

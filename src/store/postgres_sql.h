@@ -25,6 +25,7 @@ enum sql {
     SQL_HEAD_MAKE,
     SQL_LOCK,
     SQL_ADVANCE,
+    SQL_ADVANCE_FROM,
     SQL_REDEFINE,
     SQL_RESERVE,
     SQL_DROP,

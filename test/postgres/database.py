@@ -82,6 +82,7 @@ class Postgres:
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                         preexec_fn=self.demote, cwd=self.directory, text=True)
         ready, lines = threading.Event(), []
+        self.log = lines
 
         def read():
             for line in self.process.stderr:
