@@ -24,7 +24,7 @@
 /* ---- postgres_links.c ---- */
 
 /* Two pools, because who holds a snapshot may wait for a call, and must never wait for another snapshot's end. */
-enum { SNAPSHOT_LINKS_MAX = 24, CALL_LINKS_MAX = 8 };
+enum { SNAPSHOT_LINKS_MAX = 24, CALL_LINKS_MAX = 12 };
 
 struct links {
     struct link_options options;
