@@ -13,8 +13,11 @@
 #include "store/plain.h"
 #include "store/postgres_private.h"
 
-/* How long a connection may rest in a transaction before the server ends it: a query thinks, a commit does not. */
-enum { SNAPSHOT_IDLE_MS = 300 * 1000, CALL_IDLE_MS = 15 * 1000 };
+/*
+ * How long a connection may rest in a transaction before the server ends it: a query thinks, a commit does not. The commit of
+ * a process that was cut off keeps all others of its bucket waiting so long.
+ */
+enum { SNAPSHOT_IDLE_MS = 300 * 1000, CALL_IDLE_MS = 5 * 1000 };
 
 static const struct store_ops postgres_ops;
 
@@ -46,6 +49,7 @@ static void postgres_close(struct store *store)
     }
     assert(!postgres->moments);
     pthread_mutex_destroy(&postgres->moments_mutex);
+    gets_free(&postgres->gets);
     pthread_mutex_destroy(&postgres->stats_mutex);
     pthread_mutex_destroy(&postgres->endpoints_mutex);
     free(postgres->endpoints);
@@ -68,17 +72,22 @@ static struct postgres *postgres_new(struct env *env, const struct store_options
     postgres->where = heap_text(options->directory);
     postgres->chain_count = FIRST_CHAINS;
     postgres->chains = heap_allocate(FIRST_CHAINS * sizeof(*postgres->chains));
-    like = (struct links){ .where = postgres->where,
-                           .sync = options->sync,
-                           .promotions = &postgres->promotions };
+    like = (struct links){
+        .options = { .where = postgres->where, .sync = options->sync, .heard_ms = &postgres->heard_ms },
+        .promotions = &postgres->promotions,
+        .writable = &postgres->writable
+    };
     thread_rwlock_init(&postgres->lock);
     pthread_mutex_init(&postgres->stats_mutex, NULL);
     pthread_mutex_init(&postgres->endpoints_mutex, NULL);
     pthread_mutex_init(&postgres->moments_mutex, NULL);
+    gets_init(&postgres->gets);
     links_open(&postgres->snapshots, &like, SNAPSHOT_LINKS_MAX, SNAPSHOT_IDLE_MS);
     links_open(&postgres->calls, &like, CALL_LINKS_MAX, CALL_IDLE_MS);
     atomic_init(&postgres->writable, true);
     atomic_init(&postgres->leads, false);
+    atomic_init(&postgres->full, false);
+    atomic_init(&postgres->heard_ms, 0);
     atomic_init(&postgres->peers, 1);
     return postgres;
 }
@@ -93,11 +102,11 @@ enum status postgres_open(struct op *op, const struct store_options *options, st
     if (!started)
         TRY(op_fail(op, ST_UNAVAILABLE, "no thread can be started for the store"));
     TRY(link_library(op));
-    postgres->tending = links_connect(postgres->where, options->sync, CALL_IDLE_MS, &postgres->promotions);
+    postgres->tending = links_connect(&postgres->calls);
     if (!postgres->tending)
         TRY(op_fail(op, ST_UNAVAILABLE, "The database cannot be reached."));
     TRY(postgres_schema(op, postgres->tending));
-    TRY(members_join(op, postgres));
+    TRY(members_join(op, postgres, options->threads));
     *store = &postgres->base;
 out:
     if (st != ST_OK)
@@ -388,30 +397,7 @@ static bool postgres_is_writable(const struct store *store)
 {
     const struct postgres *postgres = (const struct postgres *)store;
 
-    return atomic_load(&postgres->writable);
-}
-
-/* Tells the others that we are there, and finds out whether the database is. */
-static enum status postgres_upkeep(struct op *op, struct store *store)
-{
-    struct postgres *postgres = postgres_of(store);
-
-    (void)op;
-    if (postgres->tending && !members_beat(postgres)) {
-        link_close(postgres->tending);
-        postgres->tending = NULL;
-        atomic_store(&postgres->writable, false);
-    }
-    if (!postgres->tending) {
-        postgres->tending = links_connect(postgres->where, true, CALL_IDLE_MS, &postgres->promotions);
-        if (!postgres->tending || !members_beat(postgres)) {
-            atomic_store(&postgres->writable,
-                         false); /* a commit may have found it meanwhile, and lost it again */
-            return ST_OK;        /* next time */
-        }
-    }
-    atomic_store(&postgres->writable, true);
-    return ST_OK;
+    return atomic_load(&postgres->writable) && !atomic_load(&postgres->full);
 }
 
 static struct store_peers postgres_peers(struct store *store)
@@ -480,7 +466,7 @@ static const struct store_ops postgres_ops = {
     .unmark = postgres_unmark,
     .rewind = postgres_rewind,
     .is_writable = postgres_is_writable,
-    .upkeep = postgres_upkeep,
+    .upkeep = members_upkeep,
     .stats = postgres_stats,
     .peers = postgres_peers,
     .announce = postgres_announce,

@@ -627,9 +627,12 @@ static enum link_end take_write(struct transaction *txn, size_t statements)
 
         before = before == LINK_OK ? each : before;
     }
-    if (before == LINK_REFUSED && !(txn->at_once && is_head_of_others(link_state(txn->link))))
+    if (before == LINK_REFUSED && !(txn->at_once && is_head_of_others(link_state(txn->link)))) {
         log_line(LOG_ERROR, "store: a write was refused: %s %s", link_state(txn->link),
                  link_error(txn->link));
+        if (strcmp(link_state(txn->link), "53100") == 0)
+            atomic_store(&txn->postgres->full, true);
+    }
     commit = link_take(txn->link, NULL);
     if (commit == LINK_REFUSED && !is_certain(link_state(txn->link)))
         commit = LINK_LOST;
@@ -710,18 +713,20 @@ static bool find_outcome(struct postgres *postgres, uint64_t bucket, uint64_t ls
     return end == LINK_OK;
 }
 
-/* All of the transaction was written, or nothing: any of its rows tells. */
+/* All of the transaction was written, or nothing: any of its rows tells. Who cannot be asked about one is not asked again. */
 static void settle(struct transaction *txn)
 {
+    const struct submission_of_bucket *any = txn->first;
     enum status st = ST_AMBIGUOUS;
     bool committed = false;
 
     log_line(LOG_WARN, "store: the end of a commit is in doubt: %s %s", link_state(txn->link),
              link_error(txn->link));
-    for (struct submission_of_bucket *each = txn->first; each && st == ST_AMBIGUOUS; each = each->next)
-        if (each->status == ST_OK && find_outcome(txn->postgres, each->bucket->base.id, each->stamp.lsn,
-                                                  each->batch->incarnation, &committed))
-            st = committed ? ST_OK : ST_UNAVAILABLE;
+    while (any->status != ST_OK)
+        any = any->next; /* one was accepted, or nothing would have been sent */
+    if (find_outcome(txn->postgres, any->bucket->base.id, any->stamp.lsn, any->batch->incarnation,
+                     &committed))
+        st = committed ? ST_OK : ST_UNAVAILABLE;
     atomic_store(&txn->postgres->writable, st != ST_AMBIGUOUS);
     for (struct submission_of_bucket *each = txn->first; each; each = each->next)
         each->status = each->status == ST_OK ? st : each->status;

@@ -27,6 +27,7 @@ struct expectation_of_link {
 
 struct link {
     PGconn *connection;
+    _Atomic int64_t *heard_ms;
     bool lost;
     bool prepared[SQL_COUNT];
     struct expectation_of_link *expected; /* those from `first` on are to come */
@@ -46,7 +47,6 @@ struct link {
     F(PQconsumeInput)       \
     F(PQenterPipelineMode)  \
     F(PQerrorMessage)       \
-    F(PQexec)               \
     F(PQexitPipelineMode)   \
     F(PQfformat)            \
     F(PQfinish)             \
@@ -61,6 +61,7 @@ struct link {
     F(PQresultErrorMessage) \
     F(PQresultStatus)       \
     F(PQsendPrepare)        \
+    F(PQsendQuery)          \
     F(PQsendQueryPrepared)  \
     F(PQsetnonblocking)     \
     F(PQsocket)             \
@@ -210,16 +211,20 @@ static PGconn *connect_to(const char *where, size_t first_host)
     return pq.PQconnectdbParams(names, values, 1);
 }
 
+static enum link_end run_text(struct link *link, const char *text, struct answer **answer);
+
 /* A commit is acknowledged when it is durable, whatever the role's setting: a stronger one is kept. */
 static const char sync_setting[] =
     "set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')"
     " THEN 'on' ELSE current_setting('synchronous_commit') END, false)";
 
-static bool set_session(struct link *link, bool sync, int64_t idle_ms)
+/*
+ * The server, too, finds out about a network that is gone, and ends what we have begun. Of a connection by a socket it
+ * takes no notice of that.
+ */
+static bool set_session(struct link *link, const struct link_options *options)
 {
-    char text[1024];
-    PGresult *result;
-    bool done;
+    char text[1280];
 
     snprintf(
         text, sizeof(text),
@@ -227,22 +232,23 @@ static bool set_session(struct link *link, bool sync, int64_t idle_ms)
         " set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),"
         " set_config('lock_timeout', '20s', false), set_config('bytea_output', 'hex', false),"
         " set_config('client_min_messages', 'error', false),"
+        " set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),"
+        " set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '20000', false),"
         " set_config('idle_in_transaction_session_timeout', '%lld', false), %s",
-        (long long)idle_ms, sync ? sync_setting : "set_config('synchronous_commit', 'off', false)");
-    result = pq.PQexec(link->connection, text);
-    done = pq.PQresultStatus(result) == PGRES_TUPLES_OK;
-    pq.PQclear(result);
-    return done && pq.PQsetnonblocking(link->connection, 1) == 0 &&
+        (long long)options->idle_ms,
+        options->sync ? sync_setting : "set_config('synchronous_commit', 'off', false)");
+    return pq.PQsetnonblocking(link->connection, 1) == 0 && run_text(link, text, NULL) == LINK_OK &&
            pq.PQenterPipelineMode(link->connection) == 1;
 }
 
-struct link *link_open(const char *where, size_t first_host, bool sync, int64_t idle_ms)
+struct link *link_open(const struct link_options *options, size_t first_host)
 {
     struct link *link = heap_allocate(sizeof(*link));
 
     assert(pq.ready); /* whoever has a store has called link_library() */
-    link->connection = connect_to(where, first_host);
-    if (pq.PQstatus(link->connection) == CONNECTION_OK && set_session(link, sync, idle_ms))
+    link->heard_ms = options->heard_ms;
+    link->connection = connect_to(options->where, first_host);
+    if (pq.PQstatus(link->connection) == CONNECTION_OK && set_session(link, options))
         return link;
     note_lost(link);
     log_line(LOG_WARN, "store: no connection to the database: %s", link->error);
@@ -321,28 +327,43 @@ void link_sync(struct link *link)
 
 /* ---- waiting ---- */
 
-static bool wait_for_socket(struct link *link, bool also_to_write, int64_t deadline_ms)
+/* A slow answer, or the wait for a lock, is told from a database that is away by what comes on the other links. */
+static bool is_away(struct link *link, int64_t began_ms)
 {
+    int64_t now_ms = env_monotonic_ms(env_system()), heard_ms = atomic_load(link->heard_ms);
+    int64_t silent_ms = now_ms - (heard_ms > began_ms ? heard_ms : began_ms);
+
+    if (silent_ms <= SILENT_MS && now_ms - began_ms <= ANSWER_MS_MAX)
+        return false;
+    note_error(link, "", "it does not answer");
+    link->lost = true;
+    return true;
+}
+
+static bool wait_for_socket(struct link *link, bool also_to_write, int64_t began_ms)
+{
+    enum { LOOK_EVERY_MS = 500 };
     struct pollfd poll_for = { .fd = pq.PQsocket(link->connection),
                                .events = (short)(POLLIN | (also_to_write ? POLLOUT : 0)) };
-    int64_t left = deadline_ms - env_monotonic_ms(env_system());
-    int ready = left > 0 ? poll(&poll_for, 1, (int)left) : 0;
+    int ready = poll(&poll_for, 1, LOOK_EVERY_MS);
 
-    if (ready < 0 && errno == EINTR)
-        return true;
-    if (ready <= 0)
+    if (ready == 0 || (ready < 0 && errno == EINTR))
+        return !is_away(link, began_ms);
+    if (ready < 0)
         return false;
+    if (poll_for.revents & POLLIN)
+        atomic_store(link->heard_ms, env_monotonic_ms(env_system()));
     return !(poll_for.revents & (POLLIN | POLLERR | POLLHUP)) || pq.PQconsumeInput(link->connection) == 1;
 }
 
 /* True when the next result can be had without waiting. */
 static bool pump(struct link *link)
 {
-    int64_t deadline_ms = env_monotonic_ms(env_system()) + ANSWER_MS_MAX;
+    int64_t began_ms = env_monotonic_ms(env_system());
     int unsent = pq.PQflush(link->connection);
 
     while (unsent >= 0 && (unsent == 1 || pq.PQisBusy(link->connection))) {
-        if (!wait_for_socket(link, unsent == 1, deadline_ms))
+        if (!wait_for_socket(link, unsent == 1, began_ms))
             return false;
         unsent = pq.PQflush(link->connection);
     }
@@ -469,27 +490,41 @@ void link_leave(struct link *link)
 
 /* ---- text ---- */
 
+/* Outside of the pipeline, which takes statements with parameters only. */
+static enum link_end run_text(struct link *link, const char *text, struct answer **answer)
+{
+    PGresult *result = NULL, *last = NULL;
+    enum link_end end = LINK_LOST;
+
+    if (pq.PQsendQuery(link->connection, text) != 1)
+        note_lost(link);
+    while (next_result(link, &result) && result) {
+        pq.PQclear(last);
+        last = result;
+    }
+    if (!link->lost && last)
+        end = judge(link, last);
+    if (answer && end == LINK_OK)
+        *answer = (struct answer *)last;
+    else
+        pq.PQclear(last);
+    return end;
+}
+
 enum link_end link_run(struct link *link, const char *text, struct answer **answer)
 {
     enum link_end end;
-    PGresult *result;
 
     if (answer)
         *answer = NULL;
     pass_over_left(link);
-    if (link->lost || pq.PQexitPipelineMode(link->connection) != 1 ||
-        pq.PQsetnonblocking(link->connection, 0) != 0) {
+    if (link->lost || pq.PQexitPipelineMode(link->connection) != 1) {
         note_lost(link);
         return LINK_LOST;
     }
-    result = pq.PQexec(link->connection, text);
-    end = judge(link, result);
-    if (pq.PQsetnonblocking(link->connection, 1) != 0 || pq.PQenterPipelineMode(link->connection) != 1)
+    end = run_text(link, text, answer);
+    if (!link->lost && pq.PQenterPipelineMode(link->connection) != 1)
         note_lost(link);
-    if (answer && end == LINK_OK)
-        *answer = (struct answer *)result;
-    else
-        pq.PQclear(result);
     return end;
 }
 

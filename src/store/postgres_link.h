@@ -8,9 +8,12 @@
  * Statements are prepared when a connection first uses them, in the same round trip.
  *
  * Ownership. The rows of an answer belong to whoever took them, until answer_free().
- * Threads. A link is used by one thread at a time, which waits.
+ * Threads. A link is used by one thread at a time, which waits, and never for long: 30 s for an answer, and no more than
+ *     SILENT_MS when nothing came on any other link either. Then the link is lost.
  */
 #pragma once
+#include <stdatomic.h>
+
 #include "base/op.h"
 #include "base/slice.h"
 #include "store/postgres_sql.h"
@@ -35,16 +38,24 @@ enum link_end {
 /* Before the first connection. ST_NOT_BUILT: libpq is not on this machine. */
 enum status link_library(struct op *op);
 
-/*
- * NULL, with a reason in the log, when there is no connection. `first_host`: of several, which one to begin with. `idle_ms`:
- * how long the server lets it rest in a transaction.
- */
-struct link *link_open(const char *where, size_t first_host, bool sync, int64_t idle_ms);
+/* A database that says nothing for so long, to anybody, is away, though the connections to it may seem sound. */
+enum { SILENT_MS = 5 * 1000 };
+
+struct link_options {
+    const char *where;
+    bool sync;
+    int64_t idle_ms; /* how long the server lets it rest in a transaction */
+    _Atomic int64_t
+        *heard_ms; /* when something last came, on any link that shares it; the monotonic clock's */
+};
+
+/* NULL, with a reason in the log, when there is no connection. `first_host`: of several, which one to begin with. */
+struct link *link_open(const struct link_options *options, size_t first_host);
 size_t link_hosts(const char *where); /* how many the text names; 1 at least */
 void link_close(struct link *link);   /* NULL is welcome */
 bool link_is_sound(const struct link *link);
 
-/* Text without parameters, any number of statements, waited for. For the schema. */
+/* Text without parameters, any number of statements, waited for: the answer to the last. For what is seldom done. */
 enum link_end link_run(struct link *link, const char *text, struct answer **answer);
 
 void link_send(struct link *link, enum sql sql, const struct sql_param *params, size_t count);

@@ -29,16 +29,20 @@ static bool is_replaced(struct link *link, _Atomic uint64_t *promotions)
     return count < seen;
 }
 
-struct link *links_connect(const char *where, bool sync, int64_t idle_ms, _Atomic uint64_t *promotions)
+struct link *links_connect(const struct links *like)
 {
-    for (size_t host = 0, hosts = link_hosts(where); host < hosts; host++) {
-        struct link *link = link_open(where, host, sync, idle_ms);
+    for (size_t host = 0, hosts = link_hosts(like->options.where); host < hosts; host++) {
+        struct link *link = link_open(&like->options, host);
 
-        if (!link || !is_replaced(link, promotions))
-            return link; /* without a link: none of the hosts takes writes */
-        log_line(LOG_ERROR, "store: the database that answers was replaced by another: it is not used");
+        if (!link)
+            break; /* none of the hosts takes writes */
+        if (!is_replaced(link, like->promotions))
+            return link;
+        if (link_is_sound(link))
+            log_line(LOG_ERROR, "store: the database that answers was replaced by another: it is not used");
         link_close(link);
     }
+    atomic_store(like->writable, false);
     return NULL;
 }
 
@@ -46,7 +50,7 @@ void links_open(struct links *links, const struct links *like, size_t links_max,
 {
     *links = *like;
     links->links_max = links_max;
-    links->idle_ms = idle_ms;
+    links->options.idle_ms = idle_ms;
     links->idle = heap_allocate(links_max * sizeof(*links->idle));
     pthread_mutex_init(&links->mutex, NULL);
     pthread_cond_init(&links->returned, NULL);
@@ -61,17 +65,22 @@ void links_close(struct links *links)
     free(links->idle);
 }
 
-/* Under the mutex: false when nobody gave one back in time. */
+static bool may_open(const struct links *links)
+{
+    return links->open_count < links->links_max && !(links->away && links->trying > 0);
+}
+
+/* Under the mutex: false when nobody gave one back in time, or there is no use in waiting. */
 static bool wait_for_one(struct links *links)
 {
     struct timespec until;
+    bool late = false;
 
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += WAIT_SECONDS_MAX;
-    while (links->idle_count == 0 && links->open_count == links->links_max)
-        if (pthread_cond_timedwait(&links->returned, &links->mutex, &until) != 0)
-            return links->idle_count > 0 || links->open_count < links->links_max;
-    return true;
+    while (!late && !links->away && links->idle_count == 0 && links->open_count == links->links_max)
+        late = pthread_cond_timedwait(&links->returned, &links->mutex, &until) != 0;
+    return links->idle_count > 0 || may_open(links);
 }
 
 static void count_out(struct links *links)
@@ -83,26 +92,34 @@ static void count_out(struct links *links)
     pthread_mutex_unlock(&links->mutex);
 }
 
+/* Under the mutex, which it lets go meanwhile. */
+static struct link *open_one(struct links *links)
+{
+    struct link *link;
+
+    links->open_count++;
+    links->trying++;
+    pthread_mutex_unlock(&links->mutex);
+    link = links_connect(links);
+    pthread_mutex_lock(&links->mutex);
+    links->trying--;
+    links->away = !link;
+    if (!link) {
+        links->open_count--;
+        pthread_cond_broadcast(&links->returned); /* who waits does so in vain */
+    }
+    return link;
+}
+
 struct link *links_take(struct links *links)
 {
     struct link *link = NULL;
-    bool may_open = false;
 
     thread_assert_may_block();
     pthread_mutex_lock(&links->mutex);
-    if (wait_for_one(links)) {
-        may_open = links->idle_count == 0;
-        if (may_open)
-            links->open_count++;
-        else
-            link = links->idle[--links->idle_count];
-    }
+    if (wait_for_one(links))
+        link = links->idle_count > 0 ? links->idle[--links->idle_count] : open_one(links);
     pthread_mutex_unlock(&links->mutex);
-    if (may_open) {
-        link = links_connect(links->where, links->sync, links->idle_ms, links->promotions);
-        if (!link)
-            count_out(links);
-    }
     return link;
 }
 
@@ -116,6 +133,7 @@ void links_give(struct links *links, struct link *link)
     pthread_mutex_lock(&links->mutex);
     assert(links->idle_count < links->open_count);
     links->idle[links->idle_count++] = link;
+    links->away = false;
     pthread_cond_signal(&links->returned);
     pthread_mutex_unlock(&links->mutex);
 }

@@ -1,12 +1,14 @@
 /*
- * src/store/postgres_members.c - which processes use the database.
+ * src/store/postgres_members.c - which processes use the database, and whether it is there.
  * Each has a row, with the time at which it was last heard of, by the database's clock. That time decides nothing that must
  * be right: commits are judged by heads. It says among how many a throughput is shared, and who does the chores.
  */
 #include <assert.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "store/postgres_private.h"
@@ -16,8 +18,8 @@
 
 #define NOW "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-/* Silent for so long, a process does not count; for so long, it is forgotten. */
-enum { SILENT_MS = 5 * 1000, GONE_MS = 60 * 1000, TEXT_BYTES = 1024 };
+/* Silent for SILENT_MS, a process does not count; for so long, it is forgotten. */
+enum { GONE_MS = 60 * 1000, TEXT_BYTES = 1024, TEND_EVERY_MS = 500 };
 
 /* ---- where clients find them ---- */
 
@@ -78,7 +80,7 @@ static void take_count(struct postgres *postgres, const struct answer *answer)
     atomic_store(&postgres->peers, peers ? peers : 1);
 }
 
-bool members_beat(struct postgres *postgres)
+static bool say_so(struct postgres *postgres)
 {
     unsigned long long member = postgres->member;
     struct answer *answer = NULL;
@@ -104,7 +106,90 @@ bool members_beat(struct postgres *postgres)
     return end == LINK_OK;
 }
 
-enum status members_join(struct op *op, struct postgres *postgres)
+/* ---- is the database there? ---- */
+
+/* Room for a large write is looked for by one that is taken back. Its bytes cannot be packed. */
+static bool has_room(struct link *link)
+{
+    static const char probe[] = "BEGIN; INSERT INTO orrery_kv (shard, key, value) SELECT -1, '', "
+                                "string_agg(sha256(n::text::bytea), '') FROM generate_series(1, 8192) AS n";
+    bool has = link_run(link, probe, NULL) == LINK_OK;
+
+    return link_run(link, "ROLLBACK", NULL) == LINK_OK && has;
+}
+
+static bool beat(struct postgres *postgres)
+{
+    bool beats = say_so(postgres);
+
+    if (beats && atomic_load(&postgres->full) && has_room(postgres->tending))
+        atomic_store(&postgres->full, false);
+    atomic_store(&postgres->writable, beats); /* a commit may have found it meanwhile, and lost it again */
+    return beats;
+}
+
+static void tend(struct postgres *postgres)
+{
+    if (postgres->tending && !beat(postgres)) {
+        link_close(postgres->tending);
+        postgres->tending = NULL;
+    }
+    if (!postgres->tending) {
+        postgres->tending = links_connect(&postgres->calls);
+        if (postgres->tending)
+            (void)beat(postgres); /* or next time */
+    }
+}
+
+/* In a thread of its own: others wait for locks, which may last, and take a database that says nothing for one that is away. */
+static void *run_tender(void *argument)
+{
+    struct postgres *postgres = argument;
+    struct timespec until;
+
+    do {
+        tend(postgres);
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += TEND_EVERY_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+    } while (sem_timedwait(&postgres->tender_stops, &until) != 0);
+    return NULL;
+}
+
+/* Signals are for the threads that wait for them. */
+static bool start_tender(struct postgres *postgres)
+{
+    sigset_t all, before;
+
+    sem_init(&postgres->tender_stops, 0, 0);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    postgres->has_tender = pthread_create(&postgres->tender, NULL, run_tender, postgres) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return postgres->has_tender;
+}
+
+static void stop_tender(struct postgres *postgres)
+{
+    if (!postgres->has_tender)
+        return;
+    sem_post(&postgres->tender_stops);
+    pthread_join(postgres->tender, NULL);
+    sem_destroy(&postgres->tender_stops);
+}
+
+enum status members_upkeep(struct op *op, struct store *store)
+{
+    (void)op;
+    if (!postgres_of(store)->has_tender)
+        tend(postgres_of(store));
+    return ST_OK;
+}
+
+/* ---- coming and going ---- */
+
+enum status members_join(struct op *op, struct postgres *postgres, bool threads)
 {
     struct answer *answer = NULL;
     enum status st = ST_OK;
@@ -113,8 +198,10 @@ enum status members_join(struct op *op, struct postgres *postgres)
                  &answer) != LINK_OK)
         TRY(postgres_failed(op, postgres->tending));
     postgres->member = (uint64_t)answer_number(answer, 0, 0);
-    if (!members_beat(postgres))
+    if (!say_so(postgres))
         TRY(postgres_failed(op, postgres->tending));
+    if (threads && !start_tender(postgres))
+        TRY(op_fail(op, ST_UNAVAILABLE, "no thread can be started for the store"));
 out:
     answer_free(answer);
     return st;
@@ -124,6 +211,7 @@ void members_leave(struct postgres *postgres)
 {
     char text[TEXT_BYTES];
 
+    stop_tender(postgres);
     if (!postgres->tending || postgres->member == 0)
         return;
     snprintf(text, sizeof(text), "DELETE FROM orrery_member WHERE id = %llu",
@@ -132,6 +220,11 @@ void members_leave(struct postgres *postgres)
 }
 
 /* ---- who changes definitions ---- */
+
+/* Of a transaction, and not of the connection: the server ends it when its holder was cut off. */
+static const char take_lock[] =
+    "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '15s'; SELECT pg_advisory_xact_lock(" LOCK_KEYS
+    ")";
 
 enum status postgres_lock_definitions(struct op *op, struct store *store)
 {
@@ -145,10 +238,12 @@ enum status postgres_lock_definitions(struct op *op, struct store *store)
         link = links_take(&postgres->calls);
         if (!link)
             TRY(postgres_failed(op, NULL));
-        end = link_run(link, "SELECT pg_advisory_lock(" LOCK_KEYS ")", NULL);
+        end = link_run(link, take_lock, NULL);
         if (end == LINK_OK)
             break;
         st = postgres_failed(op, link);
+        if (end == LINK_REFUSED)
+            (void)link_run(link, "ROLLBACK", NULL);
         links_give(&postgres->calls, link);
         links_forget_idle(&postgres->calls);
     }
@@ -169,7 +264,7 @@ void postgres_unlock_definitions(struct store *store)
     if (!link)
         return;
     postgres->changing = NULL;
-    if (link_run(link, "SELECT pg_advisory_unlock(" LOCK_KEYS ")", NULL) != LINK_OK)
+    if (link_run(link, "ROLLBACK", NULL) != LINK_OK)
         log_line(LOG_WARN, "store: the lock of definitions was lost: %s", link_error(link));
     links_give(&postgres->calls, link);
 }

@@ -4,7 +4,7 @@
  *     postgres.c         opening, buckets, counters, all of it at once
  *     postgres_schema.c  the tables are made and brought up to date;  postgres_members.c  who uses them
  *     postgres_links.c    connections that are shared
- *     postgres_read.c    snapshots and reads
+ *     postgres_read.c    snapshots and reads;  postgres_gets.c  single values, several in a round trip
  *     postgres_commit.c  one transaction: heads locked, expectations judged, rows written, doubt settled
  *     postgres_queue.c   who waits for a commit: groups by bucket, and the threads that write them
  *     postgres_link.c    libpq;  postgres_sql.c  every statement
@@ -24,18 +24,19 @@
 /* ---- postgres_links.c ---- */
 
 /* Two pools, because who holds a snapshot may wait for a call, and must never wait for another snapshot's end. */
-enum { SNAPSHOT_LINKS_MAX = 24, CALL_LINKS_MAX = 8 };
+enum { SNAPSHOT_LINKS_MAX = 24, CALL_LINKS_MAX = 12 };
 
 struct links {
-    const char *where;
-    bool sync;
+    struct link_options options;
     _Atomic uint64_t *promotions; /* the most that any database of ours has counted */
-    int64_t idle_ms;
+    atomic_bool *writable;        /* false as soon as no connection is to be had */
     size_t links_max;
     pthread_mutex_t mutex;
     pthread_cond_t returned;
     struct link **idle; /* the last one used is taken first */
     size_t idle_count, open_count;
+    bool away;       /* the last attempt to connect failed */
+    unsigned trying; /* so many find out whether it still is; the others do not wait for that */
 };
 
 /* Of `like` it takes where to connect, and how. */
@@ -43,15 +44,40 @@ void links_open(struct links *links, const struct links *like, size_t links_max,
 void links_close(struct links *links);
 
 /* A link of the caller's own; NULL when there is no connection to be had. */
-struct link *links_connect(const char *where, bool sync, int64_t idle_ms, _Atomic uint64_t *promotions);
+struct link *links_connect(const struct links *like);
 
 /*
- * Waits for a link. NULL: there is none to be had. One that rested may have been lost meanwhile: its first statement
+ * Waits for a link. NULL: there is none to be had, which is told at once while it is known.  One that rested may have been lost meanwhile: its first statement
  * tells. Who then has written nothing closes the others that rest, and tries once more.
  */
 struct link *links_take(struct links *links);
 void links_give(struct links *links, struct link *link); /* a lost one is closed */
 void links_forget_idle(struct links *links);
+
+/* ---- postgres_gets.c ---- */
+
+/* A latest value that is asked for. It lies in the memory of who waits for it. */
+struct get {
+    struct slice key;
+    enum link_end end;
+    struct answer *answer; /* of SQL_GET; the caller's to free */
+
+    struct get *next;
+    sem_t woken;
+    bool answered;
+};
+
+struct gets {
+    pthread_mutex_t mutex;
+    struct get *first, **last; /* that wait */
+    unsigned leaders;          /* so many ask the database at the moment, each for some */
+};
+
+struct postgres;
+
+void gets_init(struct gets *gets);
+void gets_free(struct gets *gets);
+void gets_ask(struct postgres *postgres, struct get *get);
 
 /* ---- the store ---- */
 
@@ -109,7 +135,10 @@ struct postgres {
     pthread_mutex_t moments_mutex;
     struct moment *moments; /* that snapshots hold open (postgres_read.c) */
 
-    struct link *tending;  /* the upkeep's own */
+    struct link *tending; /* the upkeep's own */
+    pthread_t tender;     /* which does it, where there are threads */
+    sem_t tender_stops;
+    bool has_tender;
     struct link *changing; /* holds the lock of definitions, while somebody has it; guarded by that */
     uint64_t member;       /* our number among the processes that use the database */
     atomic_uint peers;
@@ -117,8 +146,11 @@ struct postgres {
     char announced[STORE_ENDPOINT_MAX + 1];
     char *endpoints; /* of all members, with blanks between; NULL until it is known */
     _Atomic uint64_t promotions;
+    _Atomic int64_t heard_ms; /* when the database last said something */
     atomic_bool writable, leads;
+    atomic_bool full; /* it had no room for a write; the upkeep finds out when it has */
 
+    struct gets gets;
     struct queue queue;
     pthread_mutex_t stats_mutex;
     struct store_stats stats;
@@ -154,11 +186,13 @@ enum status postgres_schema(struct op *op, struct link *link);
  * A process that uses the database says so every second or so. Whoever has been silent for a while does not count, and the
  * oldest of the others leads.
  */
-enum status members_join(struct op *op, struct postgres *postgres);
-bool members_beat(struct postgres *postgres);
+enum status members_join(struct op *op, struct postgres *postgres, bool threads);
 void members_leave(struct postgres *postgres);
 void postgres_announce(struct store *store, struct slice endpoint);
 struct slice postgres_endpoints(struct op *op, struct store *store);
+
+/* Finds out whether the database is there, and tells the others that we are: for stores without threads, as one does it. */
+enum status members_upkeep(struct op *op, struct store *store);
 
 enum status postgres_lock_definitions(struct op *op, struct store *store);
 void postgres_unlock_definitions(struct store *store);

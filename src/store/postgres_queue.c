@@ -11,7 +11,7 @@
 #include "base/thread.h"
 #include "store/postgres_private.h"
 
-enum { WRITERS = 4, GROUP_BYTES_MAX = 4 * 1024 * 1024, GROUP_COMMITS_MAX = 256 };
+enum { WRITERS = 8, GROUP_BYTES_MAX = 4 * 1024 * 1024, GROUP_COMMITS_MAX = 256 };
 
 /* ---- the queue ---- */
 

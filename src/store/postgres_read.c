@@ -10,6 +10,7 @@
 #include "keys/keys.h"
 #include "store/postgres_private.h"
 #include "store/rows.h"
+#include "store/wanted.h"
 
 /*
  * The transaction that snapshots of one moment share. An operation may take a hundred snapshots, one for each of its
@@ -286,20 +287,17 @@ static bool is_head(struct slice key)
 static enum status fill_values(struct op *op, const struct answer *answer, const struct slice *keys,
                                size_t count, struct slice *values)
 {
+    struct wanted wanted;
     enum status st = ST_OK;
 
+    wanted_init(&wanted, &op->arena, keys, count, BUCKET_KEY_BYTES);
     for (size_t row = 0; row < answer_rows(answer); row++) {
-        struct slice found = answer_bytes(answer, row, 0), value = { 0 };
+        const struct wanted_key *end, *at = wanted_find(&wanted, answer_bytes(answer, row, 0), &end);
+        struct slice value;
 
-        for (size_t i = 0; i < count; i++) {
-            struct sql_param key = sql_key(keys[i]);
-
-            if (key.size != found.size || memcmp(key.data, found.data, key.size) != 0)
-                continue;
-            if (!value.data)
-                TRY(row_copy_value(op, answer_bytes(answer, row, 1), &value));
-            values[i] = value;
-        }
+        TRY(row_copy_value(op, answer_bytes(answer, row, 1), &value));
+        for (; at < end; at++)
+            values[at->number] = value;
     }
 out:
     return st;
@@ -337,54 +335,26 @@ out:
 /* Columns of SQL_GET behind those of the head. */
 enum { IS_THERE = 7, VALUE = 8 };
 
-static enum link_end ask_value(struct link *link, struct slice key, struct answer **answer)
-{
-    uint8_t bytes[8];
-    struct sql_param params[] = { sql_number(bytes, key_bucket(key)), sql_key(key) };
-    enum link_end end, ended;
-
-    link_send(link, SQL_GET, params, 2);
-    link_sync(link);
-    end = link_take(link, answer);
-    ended = link_end(link);
-    return end == LINK_OK ? ended : end;
-}
-
 enum status postgres_get_latest(struct op *op, struct bucket *bucket, struct slice key, struct slice *value)
 {
-    struct postgres *postgres = postgres_of(bucket->store);
-    struct answer *answer = NULL;
-    enum link_end end = LINK_LOST;
+    struct get get = { .key = key };
     enum status st;
 
     assert(!is_head(key)); /* whoever wants the head takes a snapshot */
     TRY(op_may_take_long(op));
-    for (int attempt = 0; end == LINK_LOST && attempt < 2; attempt++) {
-        struct link *link = links_take(&postgres->calls);
-
-        if (!link)
-            TRY(postgres_failed(op, NULL));
-        answer_free(answer);
-        end = ask_value(link, key, &answer);
-        if (end != LINK_OK)
-            st = postgres_failed(op, link);
-        links_give(&postgres->calls, link);
-        if (end == LINK_LOST)
-            links_forget_idle(&postgres->calls);
-    }
-    if (end != LINK_OK)
-        goto out;
-    st = ST_OK;
+    gets_ask(postgres_of(bucket->store), &get);
+    if (get.end != LINK_OK)
+        TRY(postgres_failed(op, NULL));
     *value = (struct slice){ 0 };
-    if (answer_rows(answer) == 1) {
-        struct head_row row = head_row_of(answer, 0);
+    if (answer_rows(get.answer) == 1) {
+        struct head_row row = head_row_of(get.answer, 0);
 
         postgres_bucket_saw(postgres_bucket_of(bucket), &row);
-        if (answer_number(answer, 0, IS_THERE))
-            TRY(row_copy_value(op, answer_bytes(answer, 0, VALUE), value));
+        if (answer_number(get.answer, 0, IS_THERE))
+            TRY(row_copy_value(op, answer_bytes(get.answer, 0, VALUE), value));
     }
 out:
-    answer_free(answer);
+    answer_free(get.answer);
     return st;
 }
 

@@ -1,6 +1,6 @@
-"""test/index/twin.py - two servers that are told the same things: one on RocksDB, one in memory.
+"""test/index/twin.py - servers that are told the same things: one on RocksDB, one in memory, one over PostgreSQL if asked for.
 
-Both must answer alike, down to the pages. The one on RocksDB can be stopped, or killed, and started again.
+All must answer alike, down to the pages. Those that keep their data can be stopped, or killed, and started again.
 """
 import concurrent.futures
 import json
@@ -11,8 +11,8 @@ import client as clients
 from server import KEY, Server
 
 PAGES_MAX = 3000  # a query that has more does not end
-STORES = ("rocksdb", "memory")
-DURABLE = "rocksdb"
+STORES = ("rocksdb", "memory")  # the first is the one that the others are compared with
+FORGETFUL = "memory"
 SCAN = ("x-orrery-index", "off")
 INDEX = ("x-orrery-index", "always")  # also where a scan would be cheaper
 QUERY = [("x-ms-documentdb-isquery", "True"), ("content-type", "application/query+json"),
@@ -91,9 +91,10 @@ class One:
 
 
 class Twin:
-    def __init__(self, program):
-        self.all = {store: One(program, store) for store in STORES}
-        self.pool = concurrent.futures.ThreadPoolExecutor(len(STORES))
+    def __init__(self, program, stores):
+        self.all = {store: One(program, store) for store in stores}
+        self.first = stores[0]
+        self.pool = concurrent.futures.ThreadPoolExecutor(len(stores))
 
     def __enter__(self):
         self.each(lambda one: one.open())
@@ -105,7 +106,7 @@ class Twin:
         self.pool.shutdown()
 
     def each(self, call):
-        """What both say, by store; both are asked at a time."""
+        """What all say, by store; they are asked at a time."""
         futures = {store: self.pool.submit(call, one) for store, one in self.all.items()}
         return {store: future.result() for store, future in futures.items()}
 
@@ -113,12 +114,14 @@ class Twin:
         return self.each(lambda one: one.must(method, target, headers, body))
 
     def reopen(self, kill):
-        self.all[DURABLE].reopen(kill)
+        for one in self.all.values():
+            if one.store != FORGETFUL:
+                one.reopen(kill)
 
     def finish(self):
-        """Both end well, and what is on disk is sound."""
+        """All end well, and what is on disk is sound."""
         for one in self.all.values():
             ended = one.server.stop()
             if ended != 0:
                 raise Mismatch("the server of %s ended with %s\n%s" % (one.store, ended, one.server.log()))
-        self.all[DURABLE].check()
+        self.all["rocksdb"].check()

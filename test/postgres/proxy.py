@@ -1,25 +1,102 @@
-"""test/postgres/proxy.py - stands between a server and its PostgreSQL, and loses the answer to a COMMIT when told to."""
+"""test/postgres/proxy.py - stands between a server and its PostgreSQL, and fails as networks do when it is told to.
+
+    with Proxy(postgres) as proxy:
+        proxy.before(where)     what --store takes, by way of the proxy
+        proxy.delay_s = 0.02    every piece comes later
+        proxy.stall(), resume() what is sent arrives when it resumes, and so do connections
+        proxy.reset()           every connection ends in the middle, whatever was on its way
+        proxy.at(COMMIT, LOSE_ANSWER)   the next time somebody sends that; proxy.met() waits for it
+"""
 import os
-import shutil
 import socket
-import tempfile
+import struct
 import threading
+import time
+import urllib.parse
 
 COMMIT = b"\0commit\0"  # the statement's name, as a Bind message has it
 DONE = b"Z\0\0\0\x05I"  # the database is ready for the next, outside of any transaction
+AT_ONCE = struct.pack("ii", 1, 0)  # for SO_LINGER: the other side is told that the connection was reset
+
+LOSE_ANSWER = "it is passed on and done, and the connection ends before the answer"
+LOSE_ALL = "it is not passed on, and the connection ends"
+STALL_BEFORE = "it is not passed on, nor anything else until resume()"
+STALL_BEHIND = "it is passed on, and nothing else until resume()"
+
+
+class Connection:
+    """Two threads, one for each direction. The sockets are closed when both have ended."""
+
+    def __init__(self, proxy, client):
+        self.proxy, self.client = proxy, client
+        self.server = socket.socket(socket.AF_UNIX)
+        self.cut = False  # answers are read, and go nowhere
+        self.open = 2
+        threading.Thread(target=self.run, args=(self.requests,), daemon=True).start()
+
+    def run(self, direction):
+        try:
+            direction()
+        except OSError:
+            pass  # either side has gone
+        self.end()
+        with self.proxy.changed:
+            self.open -= 1
+            last = self.open == 0
+        if last:
+            self.client.close()
+            self.server.close()
+            self.proxy.connections.discard(self)
+
+    def end(self, reset=False):
+        """Wakes whoever reads, and sends nothing."""
+        for each in (self.client, self.server):
+            try:
+                if reset and each.family == socket.AF_INET:
+                    each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+                each.shutdown(socket.SHUT_RD)
+            except OSError:
+                pass
+
+    def requests(self):
+        try:
+            self.proxy.wait()
+            self.server.connect(self.proxy.target)
+        finally:
+            threading.Thread(target=self.run, args=(self.answers,), daemon=True).start()
+        before = b""
+        while data := self.client.recv(1 << 16):
+            how = self.proxy.meets(before + data)
+            if how == LOSE_ALL:
+                return
+            self.cut = self.cut or how == LOSE_ANSWER
+            if how != STALL_BEHIND:
+                self.proxy.wait()
+            self.server.sendall(data)
+            before = data[-len(COMMIT):]
+
+    def answers(self):
+        while data := self.server.recv(1 << 16):
+            self.proxy.wait()
+            if not self.cut:
+                self.client.sendall(data)
+            elif data.endswith(DONE):
+                return
 
 
 class Proxy:
     def __init__(self, postgres):
-        self.directory = tempfile.mkdtemp(prefix="orrery-proxy-")
         self.target = os.path.join(postgres.directory, ".s.PGSQL.5432")
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(os.path.join(self.directory, ".s.PGSQL.5432"))
-        self.listener.listen(64)
-        self.lose = 0  # so many answers more
-        self.lost = 0
-        self.mutex = threading.Lock()
+        self.place = "host=" + urllib.parse.quote(postgres.directory, safe="")
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.delay_s, self.passes, self.rule, self.count = 0, True, None, 0
+        self.connections = set()
+        self.changed = threading.Condition()
         threading.Thread(target=self.accept, daemon=True).start()
+
+    def before(self, where):
+        assert self.place in where, where
+        return where.replace(self.place, "host=127.0.0.1&port=%d" % self.listener.getsockname()[1])
 
     def accept(self):
         while True:
@@ -27,46 +104,51 @@ class Proxy:
                 client, _ = self.listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.connections.add(Connection(self, client))
 
-    def serve(self, client):
-        server = socket.socket(socket.AF_UNIX)
-        server.connect(self.target)
-        state = {"cut": False}
-        threading.Thread(target=self.answers, args=(server, client, state), daemon=True).start()
-        try:
-            while data := client.recv(1 << 16):
-                with self.mutex:
-                    if self.lose > 0 and COMMIT in data:
-                        self.lose -= 1
-                        state["cut"] = True
-                server.sendall(data)
-        except OSError:
-            pass  # either side has gone
-        server.close()
+    def wait(self):
+        with self.changed:
+            self.changed.wait_for(lambda: self.passes)
+        if self.delay_s:
+            time.sleep(self.delay_s)
 
-    def answers(self, server, client, state):
-        """Those behind a COMMIT that is to be lost are read to their end, so that it has happened."""
-        while True:
-            try:
-                data = server.recv(1 << 16)
-                if not data:
-                    break
-                if not state["cut"]:
-                    client.sendall(data)
-                elif data.endswith(DONE):
-                    self.lost += 1
-                    break
-            except OSError:
-                break
-        try:
-            client.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
+    def stall(self):
+        with self.changed:
+            self.passes = False
+
+    def resume(self):
+        with self.changed:
+            self.passes = True
+            self.changed.notify_all()
+
+    def reset(self):
+        for each in list(self.connections):
+            each.end(reset=True)
+
+    # ---- at a certain message ----
+
+    def at(self, message, how):
+        self.rule, self.count = (message, how), 0
+
+    def meets(self, data):
+        with self.changed:
+            if not self.rule or self.rule[0] not in data:
+                return None
+            how, self.rule = self.rule[1], None
+            self.passes = self.passes and how not in (STALL_BEFORE, STALL_BEHIND)
+            self.count += 1
+            self.changed.notify_all()
+            return how
+
+    def met(self):
+        with self.changed:
+            self.changed.wait_for(lambda: self.count)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.listener.close()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        self.resume()
+        self.reset()

@@ -1,4 +1,7 @@
 /* test/store/read_test.c - the contract: gets, scans, limits and snapshots. */
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "fixture.h"
 
 static const struct scan_limit no_limit = { SIZE_MAX, SIZE_MAX };
@@ -284,4 +287,55 @@ CONTRACT(the_latest_value_is_that_of_the_last_commit)
     batch_delete(batch, key_of(f, 1));
     CHECK(store_commit(f->op, f->bucket, batch, &stamp) == ST_OK && latest_is(f, 1, NULL));
     CHECK(put(f, 1, "", NULL) == ST_OK && latest_is(f, 1, ""));
+}
+
+/* ---- many at a time ---- */
+
+enum { READERS = 16, READS_EACH = 100, READ_ROWS = 50 };
+
+struct readers {
+    struct fixture *f;
+    atomic_uint next, failures;
+};
+
+static bool reads_own(struct op *op, struct bucket *bucket, uint64_t number)
+{
+    struct slice value = { 0 };
+    char text[24];
+
+    snprintf(text, sizeof(text), "%03llu", (unsigned long long)number);
+    if (store_get_latest(op, bucket, key_document(&op->arena, TEST_BUCKET, number), &value) != ST_OK)
+        return false;
+    return number < READ_ROWS ? slice_is(value, text) : !value.data;
+}
+
+static void *read_many(void *argument)
+{
+    struct readers *readers = argument;
+    unsigned reader = atomic_fetch_add(&readers->next, 1);
+    struct op op;
+
+    op_init(&op, env_system(), 1 << 24);
+    op.may_block = true;
+    for (unsigned i = 0; i < READS_EACH; i++) {
+        if (!reads_own(&op, readers->f->bucket, (reader * 31 + i * 7) % (2 * READ_ROWS)))
+            atomic_fetch_add(&readers->failures, 1);
+        op_begin(&op, 1000000);
+        op.may_block = true;
+    }
+    op_free(&op);
+    return NULL;
+}
+
+CONTRACT_THREADS(of_many_who_ask_for_latest_values_at_a_time_each_gets_its_own)
+{
+    struct readers readers = { .f = f };
+    pthread_t thread[READERS];
+
+    put_numbers(f, READ_ROWS);
+    for (int i = 0; i < READERS; i++)
+        pthread_create(&thread[i], NULL, read_many, &readers);
+    for (int i = 0; i < READERS; i++)
+        pthread_join(thread[i], NULL);
+    CHECK(readers.failures == 0);
 }
