@@ -21,7 +21,7 @@ static struct slice term_of(uint64_t number)
 {
     uint8_t *bytes = arena_alloc(&test_op()->arena, 16);
 
-    put_be(bytes, 0x1122334455667700 + number % 3, 8);
+    put_be(bytes, 0x1122334455667700 + number / 7 % 3, 8);
     put_be(bytes + 8, number / 7, 8);
     return slice_make(bytes, 16);
 }
@@ -184,6 +184,75 @@ TEST(a_bucket_that_has_changed_since_is_copied_anew_and_one_that_is_gone_goes)
     CHECK(sums_of(target, SECOND).items == 7 && sums_of(target, FIRST + 1).items == 0);
     store_close(source);
     store_close(target);
+}
+
+/* The target as it was when a copy was cut off behind `last`, and the source's head was that of now, or of an earlier LSN. */
+static void cut_behind(struct store *source, struct store *target, uint64_t id, struct slice last,
+                       bool same_head)
+{
+    uint8_t value[10 + HEAD_BYTES + 64] = { 1 };
+    struct snapshot *snapshot = NULL;
+    struct bucket *bucket;
+    struct head head;
+    struct rows rows;
+    size_t size;
+
+    CHECK(store_bucket(test_op(), source, id, &bucket) == ST_OK);
+    CHECK(store_snapshot(test_op(), bucket, &snapshot) == ST_OK);
+    CHECK(store_snapshot_head(test_op(), snapshot, &head) == ST_OK);
+    store_release(snapshot);
+    head.lsn -= !same_head;
+    put_be(value + 1, id, 8);
+    size = head_encode(&head, value + 10);
+    value[9] = (uint8_t)size;
+    memcpy(value + 10 + size, last.data, last.size);
+    CHECK(store_bucket(test_op(), target, 0, &bucket) == ST_OK);
+    CHECK(store_snapshot(test_op(), bucket, &snapshot) == ST_OK);
+    CHECK(store_scan(test_op(), snapshot,
+                     (struct range){ last, key_bucket_end(&test_op()->arena, id), false },
+                     (struct scan_limit){ 100000, 100000000 }, &rows) == ST_OK);
+    store_release(snapshot);
+    rows.row[0] = (struct row){ key_copying(&test_op()->arena), slice_make(value, 10 + size + last.size) };
+    for (size_t i = 1; i < rows.count; i++)
+        rows.row[i].value = (struct slice){ 0 };
+    CHECK(store_load(test_op(), target, rows.row, rows.count) == ST_OK);
+    rows.row[0] = (struct row){ .key = key_head(&test_op()->arena, id) };
+    CHECK(store_load(test_op(), target, rows.row, 1) == ST_OK);
+}
+
+/* A document that is before the cut is another in the target: it stays, unless all of the bucket is copied anew. */
+static void goes_on_behind(struct slice last, enum entries_kept entries, bool same_head)
+{
+    struct store *source = filled(entries), *target = open(ENTRIES_PLAIN);
+    struct row other = { key_document(&test_op()->arena, FIRST + 1, 1), slice_of("another one") };
+    struct copy_progress progress;
+    struct bucket *bucket;
+    struct slice value;
+
+    copy_in_part(source, target, &progress);
+    CHECK(store_load(test_op(), target, &other, 1) == ST_OK);
+    cut_behind(source, target, FIRST + 1, last, same_head);
+    CHECK(copy(source, target) == ST_OK);
+    CHECK(same(source, target, FIRST + 1) && same(source, target, FIRST));
+    CHECK(store_bucket(test_op(), target, FIRST + 1, &bucket) == ST_OK);
+    CHECK(store_get_latest(test_op(), bucket, other.key, &value) == ST_OK);
+    CHECK(slice_is(value, same_head ? "another one" : "a document"));
+    store_close(source);
+    store_close(target);
+}
+
+TEST(a_copy_that_was_cut_off_goes_on_behind_its_last_key_if_the_bucket_is_what_it_was)
+{
+    static const enum entries_kept kept[] = { ENTRIES_PLAIN, ENTRIES_PACKED };
+
+    for (size_t i = 0; i < 2; i++) {
+        struct arena *arena = &test_op()->arena;
+
+        goes_on_behind(key_document(arena, FIRST + 1, 1700), kept[i], true);
+        goes_on_behind(key_index(arena, FIRST + 1, term_of(1002), 1002), kept[i], true);
+        goes_on_behind(key_document(arena, FIRST + 1, 1700), kept[i], false);
+        goes_on_behind(key_index(arena, FIRST + 1, term_of(1002), 1002), kept[i], false);
+    }
 }
 
 TEST(half_a_copy_is_no_source)
