@@ -190,6 +190,11 @@ struct slice key_runs(struct arena *arena)
     return slice_make(key_begin(arena, 0, KEY_RUNS, 0), PREFIX_BYTES);
 }
 
+struct slice key_copying(struct arena *arena)
+{
+    return slice_make(key_begin(arena, COPYING_BUCKET, KEY_COPYING, 0), PREFIX_BYTES);
+}
+
 struct slice key_settled(struct arena *arena, uint64_t bucket)
 {
     return slice_make(key_begin(arena, bucket, KEY_SETTLED, 0), PREFIX_BYTES);
@@ -228,7 +233,7 @@ bool key_parse(struct slice key, struct key_parts *parts)
     static const char kinds[] = { KEY_HEAD,    KEY_DOCUMENT, KEY_ID,      KEY_UNIQUE,     KEY_LOG,
                                   KEY_CATALOG, KEY_OFFER,    KEY_DROPPED, KEY_ATTACHMENT, KEY_MEDIA,
                                   KEY_INDEX,   KEY_RUNS,     KEY_SETTLED, KEY_NEXT,       KEY_TRIMMED,
-                                  KEY_PAST,    KEY_TOKEN };
+                                  KEY_PAST,    KEY_TOKEN,    KEY_COPYING };
 
     if (key.size < PREFIX_BYTES || !memchr(kinds, key.data[BUCKET_KEY_BYTES], sizeof(kinds)))
         return false;

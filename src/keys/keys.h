@@ -6,7 +6,7 @@
  *     kind    1 byte, a letter
  *     rest    depends on the kind
  *
- * Container 0 is the catalog, its bucket 1 the ledger of transactions. Container numbers and document numbers are never reused.
+ * Container 0 is the catalog, its bucket 1 the ledger of transactions, its bucket 2 that of copies. Container numbers and document numbers are never reused.
  * Integers in keys are big-endian, so that byte order is number order.
  */
 #pragma once
@@ -16,7 +16,9 @@
 #include "base/op.h"
 #include "keys/bytes.h"
 
-enum { BUCKET_BITS = 12, BUCKET_KEY_BYTES = 6 };
+enum { BUCKET_BITS = 12, BUCKET_KEY_BYTES = 6, COPYING_BUCKET = 2 };
+
+#define BUCKET_ID_END 0xffffffffffffu /* above all buckets that there may be */
 
 enum key_kind {
     KEY_HEAD = 'H',     /* nothing: the bucket's last LSN, its time, the document counter */
@@ -35,6 +37,7 @@ enum key_kind {
     KEY_TOKEN = 'K',      /* a transaction's token: what became of it (bucket 1; ledger/) */
     KEY_RUNS = 'R',       /* nothing: which runs the index has (packed/manifest.h; bucket 0) */
     KEY_SETTLED = 'W',    /* nothing: up to which LSN the bucket's entries are in runs */
+    KEY_COPYING = 'Y',    /* nothing: how far a copy into this store has come (bucket 2; main/copy_store.h) */
     KEY_INDEX = 'X',      /* term (index/term.h), document's number: an entry of the index; no value */
 };
 
@@ -103,6 +106,7 @@ struct slice key_dropped(struct arena *arena, uint64_t container);
 struct slice key_past(struct arena *arena);
 struct slice key_token(struct arena *arena, uint64_t bucket, struct slice token);
 struct slice key_runs(struct arena *arena);
+struct slice key_copying(struct arena *arena); /* in COPYING_BUCKET, where nothing else is */
 struct slice key_settled(struct arena *arena, uint64_t bucket);
 
 /* The least key of a kind, and the least key after all of that kind. */

@@ -1,4 +1,4 @@
-/* src/main/check.c - orrery check: reads everything in a data directory and takes nothing for granted. */
+/* src/main/check.c - orrery check: reads everything in a data directory, or in a database, and takes nothing for granted. */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,8 @@
 #include "ledger/ledger.h"
 #include "keys/keys.h"
 #include "main/check.h"
-#include "main/directory.h"
+#include "main/copy_store.h"
+#include "main/place.h"
 #include "partition/key.h"
 #include "partition/recover.h"
 #include "partition/unique.h"
@@ -503,40 +504,43 @@ out:
     return st;
 }
 
-static enum status check_directory(struct op *op, const char *path, uint64_t *items, uint64_t *problems)
+enum status check_store(struct op *op, struct store *store, uint64_t *items, uint64_t *problems)
 {
-    struct directory directory = { .lock = -1 };
     struct catalog *catalog = NULL;
-    struct store *store = NULL;
     enum status st;
 
-    TRY(directory_open(op, path, true, &directory));
-    TRY(store_open(op,
-                   &(struct store_options){ .kind = STORE_ROCKSDB,
-                                            .directory = directory.store,
-                                            .read_only = true,
-                                            .cache_bytes = 64 << 20,
-                                            .entries = ENTRIES_PACKED },
-                   &store));
+    assert(store_is_read_only(store));
+    *items = *problems = 0;
     TRY(catalog_open_with(op, store, computed_value, &catalog));
     TRY(recover_index(op, catalog)); /* in memory: nothing on disk is changed */
     TRY(check_all(op, catalog, items, problems));
     TRY(check_ledger(op, store, problems));
 out:
     catalog_close(catalog);
-    store_close(store);
-    directory_close(&directory);
     return st;
 }
 
-int check(const char *path)
+static enum status check_place(struct op *op, const char *where, uint64_t *items, uint64_t *problems)
+{
+    struct place place;
+    enum status st;
+
+    TRY(place_open(op, where, PLACE_READ, &place));
+    TRY(copy_is_whole(op, place.store));
+    TRY(check_store(op, place.store, items, problems));
+out:
+    place_close(&place);
+    return st;
+}
+
+int check(const char *where)
 {
     uint64_t items = 0, problems = 0;
     struct op op;
     enum status st;
 
     op_init(&op, env_system(), SIZE_MAX);
-    st = check_directory(&op, path, &items, &problems);
+    st = check_place(&op, where, &items, &problems);
     if (st != ST_OK) {
         fprintf(stderr, "orrery: %s\n", op.error ? op.error : error_row(st)->code);
         problems++;

@@ -8,6 +8,7 @@
 #include "main/check.h"
 #include "main/health_command.h"
 #include "main/client_command.h"
+#include "main/copy_command.h"
 #include "main/keys_command.h"
 #include "main/memory.h"
 #include "main/serve.h"
@@ -22,6 +23,12 @@ static int help_command(int argc, char **argv)
         "\n"
         "  orrery serve [flags]        start the server; it prints where it listens when it is ready\n"
         "  orrery check DIR            verify a data directory that no server is using\n"
+        "  orrery check --store postgresql://...\n"
+        "                              verify the data in a PostgreSQL, while servers use it or not\n"
+        "  orrery copy --from DIR|postgresql://... --to DIR|postgresql://...\n"
+        "                              all data of one into the other, as it is, and verified; cut off, the "
+        "same\n"
+        "                              command goes on with it\n"
         "  orrery backup NAME [flags]  copy the data while a server uses it or not, into NAME below "
         "--backup-dir,\n"
         "                              missing or empty; wants the server's --data, and its --key or "
@@ -89,8 +96,10 @@ static int serve_command(int argc, char **argv)
 static int check_command(int argc, char **argv)
 {
     if (argc == 3)
-        return check(argv[2]);
-    fputs("usage: orrery check DIR\n", stderr);
+        return check(strncmp(argv[2], "--store=", 8) == 0 ? argv[2] + 8 : argv[2]);
+    if (argc == 4 && strcmp(argv[2], "--store") == 0)
+        return check(argv[3]);
+    fputs("usage: orrery check DIR, orrery check --store postgresql://...\n", stderr);
     return 2;
 }
 
@@ -108,6 +117,7 @@ static const struct command {
     { "serve", serve_command },     { "check", check_command },       { "backup", backup_command },
     { "admin", admin_command },     { "keys", keys_command },         { "help", help_command },
     { "version", version_command }, { "--version", version_command }, { "health", health_command },
+    { "copy", copy_command },
 };
 
 int main(int argc, char **argv)

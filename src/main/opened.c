@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "catalog/child.h"
+#include "main/copy_store.h"
 #include "main/opened.h"
 #include "partition/recover.h"
 #include "query/computed.h"
@@ -70,6 +71,7 @@ enum status opened_open(struct op *op, const struct opened_with *with, struct op
 
     *opened = (struct opened){ 0 };
     TRY(open_store(op, with, &store));
+    TRY(copy_is_whole(op, store));
     TRY(opened_open_over(op, with, store, opened));
 out:
     if (st != ST_OK)

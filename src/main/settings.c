@@ -208,10 +208,17 @@ static bool is_choice(const char *name, const char *value)
     return fail("not a value for --", name);
 }
 
+bool settings_is_database(const char *text)
+{
+    size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
+
+    return strncmp(text, "postgresql://", 13) == 0 || strncmp(text, "postgres://", 11) == 0 ||
+           (word > 0 && text[word + strspn(text + word, " ")] == '=');
+}
+
 bool settings_in_postgres(const struct settings *settings)
 {
-    return strncmp(settings->store, "postgresql://", 13) == 0 ||
-           strncmp(settings->store, "postgres://", 11) == 0;
+    return settings_is_database(settings->store);
 }
 
 bool settings_has_directory(const struct settings *settings)

@@ -44,6 +44,9 @@ bool settings_knows(const char *name, size_t size, bool *takes_value);
 /* The flags, one a line, with their defaults. */
 void settings_print_help(void);
 
+/* Whether the text says how to connect to a PostgreSQL, as libpq has it: a URI, or "host=... dbname=...". Else it is a path. */
+bool settings_is_database(const char *text);
+
 /* Whether the data is in a PostgreSQL, and whether it is in a directory of this machine. */
 bool settings_in_postgres(const struct settings *settings);
 bool settings_has_directory(const struct settings *settings);

@@ -1,6 +1,6 @@
 /*
  * src/store/local.c - the store whose data is this process's own: opening it, its buckets, and all of it at once.
- * local_read.c, local_write.c and local_entries.c are parts of it; local_private.h says what it is made of.
+ * local_read.c, local_write.c, local_entries.c and local_transfer.c are parts of it; local_private.h says what it is made of.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -426,4 +426,8 @@ static const struct store_ops local_ops = {
     .entries_restore = local_entries_restore,
     .entries_restored = local_entries_restored,
     .entries_flush = local_entries_flush,
+    .next_bucket = local_next_bucket,
+    .entries_are_rows = local_entries_are_rows,
+    .load = local_load,
+    .clear = local_clear,
 };

@@ -6,6 +6,7 @@
  *     local_read.c     snapshots and reads
  *     local_write.c    commits, outcomes, drops
  *     local_entries.c  index entries
+ *     local_transfer.c all of it as rows
  */
 #pragma once
 #include <pthread.h>
@@ -78,3 +79,9 @@ enum status local_entries_settled(struct op *op, struct bucket *bucket, uint64_t
 enum status local_entries_restore(struct op *op, struct bucket *bucket, struct batch *batch);
 void local_entries_restored(struct bucket *bucket);
 enum status local_entries_flush(struct op *op, struct store *store);
+
+enum status local_next_bucket(struct op *op, struct snapshot *snapshot, uint64_t from,
+                              struct bucket_found *found, bool *is_there);
+bool local_entries_are_rows(const struct store *store);
+enum status local_load(struct op *op, struct store *store, const struct row *rows, size_t count);
+enum status local_clear(struct op *op, struct store *store, uint64_t id);

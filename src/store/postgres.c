@@ -66,17 +66,20 @@ static struct postgres *postgres_new(struct env *env, const struct store_options
     struct links like;
 
     postgres->base = (struct store){ .ops = &postgres_ops,
+                                     .read_only = options->read_only,
                                      .keeps_entries = options->entries != ENTRIES_NONE,
                                      .commits_later = options->threads };
     postgres->env = env;
     postgres->where = heap_text(options->directory);
     postgres->chain_count = FIRST_CHAINS;
     postgres->chains = heap_allocate(FIRST_CHAINS * sizeof(*postgres->chains));
-    like = (struct links){
-        .options = { .where = postgres->where, .sync = options->sync, .heard_ms = &postgres->heard_ms },
-        .promotions = &postgres->promotions,
-        .writable = &postgres->writable
-    };
+    like =
+        (struct links){ .options = { .where = postgres->where,
+                                     .sync = options->sync,
+                                     .heard_ms =
+                                         options->read_only || options->apart ? NULL : &postgres->heard_ms },
+                        .promotions = &postgres->promotions,
+                        .writable = &postgres->writable };
     thread_rwlock_init(&postgres->lock);
     pthread_mutex_init(&postgres->stats_mutex, NULL);
     pthread_mutex_init(&postgres->endpoints_mutex, NULL);
@@ -98,15 +101,20 @@ enum status postgres_open(struct op *op, const struct store_options *options, st
     bool started = queue_open(postgres, options->threads);
     enum status st = ST_OK;
 
-    assert(!options->read_only); /* the callers that only read do so in a directory */
     if (!started)
         TRY(op_fail(op, ST_UNAVAILABLE, "no thread can be started for the store"));
     TRY(link_library(op));
     postgres->tending = links_connect(&postgres->calls);
     if (!postgres->tending)
         TRY(op_fail(op, ST_UNAVAILABLE, "The database cannot be reached."));
-    TRY(postgres_schema(op, postgres->tending));
-    TRY(members_join(op, postgres, options->threads));
+    if (options->read_only)
+        TRY(postgres_schema_is_known(op, postgres->tending));
+    else
+        TRY(postgres_schema(op, postgres->tending));
+    if (options->apart)
+        TRY(members_stay_apart(op, postgres));
+    else if (!options->read_only)
+        TRY(members_join(op, postgres, options->threads));
     *store = &postgres->base;
 out:
     if (st != ST_OK)
@@ -287,7 +295,7 @@ enum status postgres_bucket(struct op *op, struct store *store, uint64_t id, str
     if (!found) {
         TRY(op_may_take_long(op));
         TRY(fetch_head(op, postgres, id, false, &row, &there));
-        if (!there)
+        if (!there && !store->read_only)
             TRY(fetch_head(op, postgres, id, true, &row, &there));
         found = add_bucket(postgres, id, &row);
     }
@@ -479,4 +487,9 @@ static const struct store_ops postgres_ops = {
     .entries_restore = postgres_entries_restore,
     .entries_restored = postgres_entries_restored,
     .entries_flush = postgres_entries_flush,
+    .next_bucket = postgres_next_bucket,
+    .entries_are_rows = postgres_entries_are_rows,
+    .load = postgres_load,
+    .clear = postgres_clear,
+    .count_members = postgres_count_members,
 };

@@ -934,7 +934,7 @@ out:
 }
 
 /* Rows go a few thousand at a time, so that no transaction is large. */
-static enum link_end remove_rows(struct link *link, uint64_t id)
+enum link_end postgres_remove_rows(struct link *link, uint64_t id)
 {
     enum { ROWS_AT_ONCE = 5000 };
     uint8_t bytes[2][8];
@@ -970,7 +970,7 @@ static enum link_end drop(struct link *link, uint64_t id)
     end = link_take(link, NULL);
     if (link_end(link) == LINK_LOST)
         return LINK_LOST;
-    return end == LINK_OK ? remove_rows(link, id) : end;
+    return end == LINK_OK ? postgres_remove_rows(link, id) : end;
 }
 
 /* It may be repeated, so it is, when the first link was lost. */

@@ -330,7 +330,8 @@ void link_sync(struct link *link)
 /* A slow answer, or the wait for a lock, is told from a database that is away by what comes on the other links. */
 static bool is_away(struct link *link, int64_t began_ms)
 {
-    int64_t now_ms = env_monotonic_ms(env_system()), heard_ms = atomic_load(link->heard_ms);
+    int64_t now_ms = env_monotonic_ms(env_system());
+    int64_t heard_ms = link->heard_ms ? atomic_load(link->heard_ms) : now_ms;
     int64_t silent_ms = now_ms - (heard_ms > began_ms ? heard_ms : began_ms);
 
     if (silent_ms <= SILENT_MS && now_ms - began_ms <= ANSWER_MS_MAX)
@@ -351,7 +352,7 @@ static bool wait_for_socket(struct link *link, bool also_to_write, int64_t began
         return !is_away(link, began_ms);
     if (ready < 0)
         return false;
-    if (poll_for.revents & POLLIN)
+    if (poll_for.revents & POLLIN && link->heard_ms)
         atomic_store(link->heard_ms, env_monotonic_ms(env_system()));
     return !(poll_for.revents & (POLLIN | POLLERR | POLLHUP)) || pq.PQconsumeInput(link->connection) == 1;
 }

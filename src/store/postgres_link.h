@@ -46,7 +46,8 @@ struct link_options {
     bool sync;
     int64_t idle_ms; /* how long the server lets it rest in a transaction */
     _Atomic int64_t
-        *heard_ms; /* when something last came, on any link that shares it; the monotonic clock's */
+        *heard_ms; /* when something last came, on any link that shares it; the monotonic clock's. NULL:
+                                  nobody asks for little now and then, so that silence says nothing */
 };
 
 /* NULL, with a reason in the log, when there is no connection. `first_host`: of several, which one to begin with. */

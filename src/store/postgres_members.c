@@ -13,8 +13,9 @@
 #include "base/log.h"
 #include "store/postgres_private.h"
 
-/* Both keys of our advisory lock; the second tells databases in different schemas apart. */
+/* Both keys of our advisory locks; the second tells databases in different schemas apart. */
 #define LOCK_KEYS "715517, hashtext(current_schema() || 'definitions')"
+#define APART_KEYS "715517, hashtext(current_schema() || 'apart')"
 
 #define NOW "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
@@ -217,6 +218,36 @@ void members_leave(struct postgres *postgres)
     snprintf(text, sizeof(text), "DELETE FROM orrery_member WHERE id = %llu",
              (unsigned long long)postgres->member);
     (void)link_run(postgres->tending, text, NULL); /* or it is found silent */
+}
+
+enum status members_stay_apart(struct op *op, struct postgres *postgres)
+{
+    struct answer *answer = NULL;
+    enum status st = ST_OK;
+
+    if (link_run(postgres->tending, "SELECT pg_try_advisory_lock(" APART_KEYS ")", &answer) != LINK_OK)
+        TRY(postgres_failed(op, postgres->tending));
+    if (!answer_number(answer, 0, 0))
+        TRY(op_fail(op, ST_UNAVAILABLE, "Another copy is being made into this database at the moment."));
+out:
+    answer_free(answer);
+    return st;
+}
+
+enum status postgres_count_members(struct op *op, struct store *store, unsigned *count)
+{
+    struct postgres *postgres = postgres_of(store);
+    struct answer *answer = NULL;
+    char text[TEXT_BYTES];
+    enum status st = ST_OK;
+
+    snprintf(text, sizeof(text), "SELECT count(*) FROM orrery_member WHERE beat >= " NOW " - %d", SILENT_MS);
+    if (link_run(postgres->tending, text, &answer) != LINK_OK)
+        TRY(postgres_failed(op, postgres->tending));
+    *count = (unsigned)answer_number(answer, 0, 0);
+out:
+    answer_free(answer);
+    return st;
 }
 
 /* ---- who changes definitions ---- */

@@ -6,6 +6,7 @@
  *     postgres_links.c    connections that are shared
  *     postgres_read.c    snapshots and reads;  postgres_gets.c  single values, several in a round trip
  *     postgres_commit.c  one transaction: heads locked, expectations judged, rows written, doubt settled
+ *     postgres_transfer.c  all of it as rows
  *     postgres_queue.c   who waits for a commit: groups by bucket, and the threads that write them
  *     postgres_link.c    libpq;  postgres_sql.c  every statement
  *
@@ -180,6 +181,9 @@ static inline struct sql_param sql_key(struct slice key)
 /* Makes the tables, or brings them up to date, under a lock. */
 enum status postgres_schema(struct op *op, struct link *link);
 
+/* For those who only read: ST_UNAVAILABLE, with the reason, where the tables are not there, or are of another version. */
+enum status postgres_schema_is_known(struct op *op, struct link *link);
+
 /* ---- postgres_members.c ---- */
 
 /*
@@ -193,6 +197,10 @@ struct slice postgres_endpoints(struct op *op, struct store *store);
 
 /* Finds out whether the database is there, and tells the others that we are: for stores without threads, as one does it. */
 enum status members_upkeep(struct op *op, struct store *store);
+
+/* Nobody else is apart at the same time, for as long as the connection lasts. ST_UNAVAILABLE: somebody is. */
+enum status members_stay_apart(struct op *op, struct postgres *postgres);
+enum status postgres_count_members(struct op *op, struct store *store, unsigned *count);
 
 enum status postgres_lock_definitions(struct op *op, struct store *store);
 void postgres_unlock_definitions(struct store *store);
@@ -225,6 +233,10 @@ enum status postgres_get_latest(struct op *op, struct bucket *bucket, struct sli
 enum status postgres_scan(struct op *op, struct snapshot *snapshot, struct range range,
                           struct scan_limit limit, struct rows *rows);
 
+/* One statement through a snapshot. */
+enum status postgres_ask(struct op *op, struct snapshot *snapshot, enum sql sql,
+                         const struct sql_param *params, size_t count, struct answer **answer);
+
 /* Keys as an array of the database. */
 struct sql_param sql_key_array(struct arena *arena, const struct slice *keys, size_t count);
 
@@ -253,6 +265,17 @@ void postgres_write(struct postgres *postgres, struct op *op, struct submission_
 enum status postgres_outcome(struct op *op, struct bucket *bucket, const struct batch *batch,
                              bool *committed);
 enum status postgres_drop(struct op *op, struct store *store, uint64_t id);
+
+/* Of a bucket: rows, a few thousand at a time, and its commits. */
+enum link_end postgres_remove_rows(struct link *link, uint64_t id);
+
+/* ---- postgres_transfer.c ---- */
+
+enum status postgres_next_bucket(struct op *op, struct snapshot *snapshot, uint64_t from,
+                                 struct bucket_found *found, bool *is_there);
+bool postgres_entries_are_rows(const struct store *store);
+enum status postgres_load(struct op *op, struct store *store, const struct row *rows, size_t count);
+enum status postgres_clear(struct op *op, struct store *store, uint64_t id);
 
 /* ---- postgres_queue.c ---- */
 

@@ -196,8 +196,8 @@ void postgres_release(struct snapshot *snapshot)
 }
 
 /* A snapshot that was lost is over: its caller begins anew. */
-static enum status ask(struct op *op, struct snapshot *snapshot, enum sql sql, const struct sql_param *params,
-                       size_t count, struct answer **answer)
+enum status postgres_ask(struct op *op, struct snapshot *snapshot, enum sql sql,
+                         const struct sql_param *params, size_t count, struct answer **answer)
 {
     struct moment *moment = snapshot_of(snapshot)->moment;
     enum link_end end, ended;
@@ -229,7 +229,7 @@ static enum status head_at(struct op *op, struct snapshot *snapshot, uint64_t id
     *row = (struct head_row){ .head = snapshot->head, .dropped = own->dropped };
     if (id == snapshot->bucket->id)
         return ST_OK;
-    TRY(ask(op, snapshot, SQL_HEAD, &shard, 1, &answer));
+    TRY(postgres_ask(op, snapshot, SQL_HEAD, &shard, 1, &answer));
     *row = answer_rows(answer) ? head_row_of(answer, 0) : (struct head_row){ 0 };
 out:
     answer_free(answer);
@@ -322,7 +322,7 @@ enum status postgres_get_many(struct op *op, struct snapshot *snapshot, const st
     }
     params[0] = sql_number(bytes, id);
     params[1] = sql_key_array(&op->arena, keys, count);
-    TRY(ask(op, snapshot, SQL_GET_MANY, params, 2, &answer));
+    TRY(postgres_ask(op, snapshot, SQL_GET_MANY, params, 2, &answer));
     TRY(fill_values(op, answer, keys, count, values));
     for (size_t i = 0; i < count; i++)
         if (is_head(keys[i]))
@@ -473,7 +473,7 @@ enum status postgres_scan(struct op *op, struct snapshot *snapshot, struct range
     if (slice_compare(range.from, range.to) >= 0)
         goto out;
     TRY(find_head(op, snapshot, id, &range, &head));
-    TRY(ask(op, snapshot, sql, params, sql == SQL_SCAN || sql == SQL_SCAN_BACK ? 4 : 5, &answer));
+    TRY(postgres_ask(op, snapshot, sql, params, sql == SQL_SCAN || sql == SQL_SCAN_BACK ? 4 : 5, &answer));
     TRY(take_rows(op, answer, id, &range, &head, &block));
 out:
     answer_free(answer);

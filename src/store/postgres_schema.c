@@ -31,14 +31,21 @@ out:
     return st;
 }
 
-static enum status take_steps(struct op *op, struct link *link, size_t version)
+static size_t known_version(void)
 {
     size_t known = 0;
-    char raise[128];
-    enum status st = ST_OK;
 
     while (sql_schema[known])
         known++;
+    return known;
+}
+
+static enum status take_steps(struct op *op, struct link *link, size_t version)
+{
+    size_t known = known_version();
+    char raise[128];
+    enum status st = ST_OK;
+
     if (version > known)
         TRY(op_fail(op, ST_UNAVAILABLE, "The database has schema version %zu. This program knows %zu.",
                     version, known));
@@ -70,5 +77,26 @@ enum status postgres_schema(struct op *op, struct link *link)
 out:
     if (st != ST_OK)
         (void)link_run(link, "ROLLBACK", NULL);
+    return st;
+}
+
+enum status postgres_schema_is_known(struct op *op, struct link *link)
+{
+    struct answer *answer = NULL;
+    size_t version = 0;
+    enum status st;
+
+    TRY(run(op, link, "SELECT to_regclass('orrery_schema') IS NOT NULL", &answer));
+    if (!answer_rows(answer) || !answer_number(answer, 0, 0))
+        TRY(op_fail(op, ST_UNAVAILABLE,
+                    "There is no data of Orrery in this database, or not in its search_path."));
+    TRY(read_version(op, link, &version));
+    if (version != known_version())
+        TRY(op_fail(op, ST_UNAVAILABLE,
+                    "The database has schema version %zu, and this program reads %zu: start a server of this "
+                    "version on it once, or use a newer program.",
+                    version, known_version()));
+out:
+    answer_free(answer);
     return st;
 }

@@ -25,8 +25,11 @@ static const struct {
     [SQL_BEGIN_SNAPSHOT] = { "begin_snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" },
     [SQL_COMMIT] = { "commit", "COMMIT" },
     [SQL_ROLLBACK] = { "rollback", "ROLLBACK" },
+    [SQL_NEXT_HEAD] = { "next_head", "SELECT " HEAD_COLUMNS ", shard FROM orrery_head"
+                                     " WHERE shard >= $1 AND lsn > 0 ORDER BY shard LIMIT 1" },
     [SQL_HEAD] = { "head", "SELECT " HEAD_COLUMNS " FROM orrery_head WHERE shard = $1" },
     [SQL_HEAD_MAKE] = { "head_make", "INSERT INTO orrery_head (shard) VALUES ($1) ON CONFLICT DO NOTHING" },
+    [SQL_HEAD_REMOVE] = { "head_remove", "DELETE FROM orrery_head WHERE shard = $1" },
     [SQL_LOCK] = { "lock", "UPDATE orrery_head SET epoch = epoch WHERE shard = $1 RETURNING " HEAD_COLUMNS },
     [SQL_ADVANCE] = { "advance", "UPDATE orrery_head SET lsn = $2, ts = $3, counter = greatest(counter, $4),"
                                  " documents = $5, bytes = $6 WHERE shard = $1" },

@@ -21,9 +21,11 @@ enum sql {
     SQL_BEGIN_SNAPSHOT,
     SQL_COMMIT,
     SQL_ROLLBACK,
+    SQL_NEXT_HEAD, /* the only one over all buckets */
     SQL_HEAD,
     SQL_HEAD_MAKE,
     SQL_LOCK,
+    SQL_HEAD_REMOVE,
     SQL_ADVANCE,
     SQL_ADVANCE_FROM,
     SQL_REDEFINE,

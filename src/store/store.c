@@ -468,3 +468,45 @@ void store_stats(struct store *store, struct store_stats *stats)
 {
     store->ops->stats(store, stats);
 }
+
+/* ---- as rows (transfer.h) ---- */
+
+enum status store_next_bucket(struct op *op, struct snapshot *snapshot, uint64_t from,
+                              struct bucket_found *found, bool *is_there)
+{
+    op->work.round_trips++;
+    return snapshot->bucket->store->ops->next_bucket(op, snapshot, from, found, is_there);
+}
+
+bool store_entries_are_rows(const struct store *store)
+{
+    return store->ops->entries_are_rows(store);
+}
+
+enum status store_count_users(struct op *op, struct store *store, unsigned *count)
+{
+    *count = 0;
+    return store->ops->count_members ? store->ops->count_members(op, store, count) : ST_OK;
+}
+
+enum status store_load(struct op *op, struct store *store, const struct row *rows, size_t count)
+{
+    enum status st;
+
+    assert(count > 0);
+    op->work.round_trips++;
+    TRY(store_check_may_write(op, store));
+    TRY(store->ops->load(op, store, rows, count));
+out:
+    return st;
+}
+
+enum status store_clear(struct op *op, struct store *store, uint64_t id)
+{
+    enum status st;
+
+    TRY(store_check_may_write(op, store));
+    TRY(store->ops->clear(op, store, id));
+out:
+    return st;
+}

@@ -44,7 +44,8 @@ struct store_options {
     const char *directory; /* made when missing; NULL for the memory store; how to connect, for PostgreSQL */
     bool sync;             /* false: acknowledge before the sync, and lose the last moments in a power cut */
     size_t cache_bytes;    /* how much else is kept in memory follows it */
-    bool read_only;        /* for orrery check: changes nothing on disk */
+    bool read_only;        /* for orrery check: changes nothing on disk, or in the database */
+    bool apart;            /* shared: for orrery copy, which is none of those who use the data */
     bool threads;          /* false: store_commit() runs the committer itself, for simulation */
     enum entries_kept entries;
     const struct packed_options *packed; /* sizes for tests; NULL: they follow cache_bytes */

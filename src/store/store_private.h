@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "store/entries.h"
+#include "store/transfer.h"
 
 struct store_ops {
     void (*close)(struct store *store);
@@ -62,6 +63,13 @@ struct store_ops {
     enum status (*entries_restore)(struct op *op, struct bucket *bucket, struct batch *batch);
     void (*entries_restored)(struct bucket *bucket);
     enum status (*entries_flush)(struct op *op, struct store *store);
+
+    enum status (*next_bucket)(struct op *op, struct snapshot *snapshot, uint64_t from,
+                               struct bucket_found *found, bool *is_there);
+    bool (*entries_are_rows)(const struct store *store);
+    enum status (*load)(struct op *op, struct store *store, const struct row *rows, size_t count);
+    enum status (*clear)(struct op *op, struct store *store, uint64_t id);
+    enum status (*count_members)(struct op *op, struct store *store, unsigned *count); /* NULL: not shared */
 };
 
 struct store {

@@ -6,6 +6,7 @@
         proxy.stall(), resume() what is sent arrives when it resumes, and so do connections
         proxy.reset()           every connection ends in the middle, whatever was on its way
         proxy.at(COMMIT, LOSE_ANSWER)   the next time somebody sends that; proxy.met() waits for it
+        proxy.most = 10000      it stalls when so many bytes have gone through, both ways; proxy.met() waits for that, too
 """
 import os
 import socket
@@ -66,6 +67,7 @@ class Connection:
             threading.Thread(target=self.run, args=(self.answers,), daemon=True).start()
         before = b""
         while data := self.client.recv(1 << 16):
+            self.proxy.carries(data)
             how = self.proxy.meets(before + data)
             if how == LOSE_ALL:
                 return
@@ -77,6 +79,7 @@ class Connection:
 
     def answers(self):
         while data := self.server.recv(1 << 16):
+            self.proxy.carries(data)
             self.proxy.wait()
             if not self.cut:
                 self.client.sendall(data)
@@ -90,6 +93,7 @@ class Proxy:
         self.place = "host=" + urllib.parse.quote(postgres.directory, safe="")
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.delay_s, self.passes, self.rule, self.count = 0, True, None, 0
+        self.bytes, self.most = 0, None
         self.connections = set()
         self.changed = threading.Condition()
         threading.Thread(target=self.accept, daemon=True).start()
@@ -121,6 +125,15 @@ class Proxy:
         with self.changed:
             self.passes = True
             self.changed.notify_all()
+
+    def carries(self, data):
+        """Before it is passed on."""
+        with self.changed:
+            self.bytes += len(data)
+            if self.most is not None and self.bytes >= self.most and self.passes:
+                self.passes = False
+                self.count += 1
+                self.changed.notify_all()
 
     def reset(self):
         for each in list(self.connections):

@@ -193,3 +193,16 @@ TEST(plain_http_is_refused_beyond_loopback_unless_somebody_says_otherwise)
     CHECK(strstr(complaint_about("--tls-only --no-tls"), "tls-only"));
     CHECK(strstr(complaint_about("--tls-only --store memory"), "tls-only"));
 }
+
+TEST(a_connection_string_of_libpq_is_told_from_a_path)
+{
+    static const char *const databases[] = { "postgresql://", "postgres://a/b?c=d",
+                                             "host=db1,db2 dbname=orrery", "service = shop" };
+    static const char *const paths[] = { "data", "/var/lib/a=b", "./host=db1", "HOST=a", "",
+                                         "=",    "a b=c",        "memory" };
+
+    for (size_t i = 0; i < sizeof(databases) / sizeof(databases[0]); i++)
+        CHECK(settings_is_database(databases[i]));
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+        CHECK(!settings_is_database(paths[i]));
+}
