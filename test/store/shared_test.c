@@ -90,7 +90,10 @@ CONTRACT(who_reads_a_bucket_that_was_redefined_catches_up_first)
     CHECK(bucket_followed_lsn(f->bucket) == lsn);
     CHECK(store_snapshot(f->op, f->bucket, &snapshot) == ST_OK && other.caught_up == 2);
     store_release(snapshot);
-    redefine(f, &other, true);
+    lsn = redefine(f, &other, true);
+    CHECK(store_snapshot(f->op, f->bucket, &snapshot) == ST_OWNER_NOT_FOUND && other.caught_up == 3);
+    store_note_followed(f->store, lsn); /* by another thread, say, after this one had found its container */
+    CHECK(store_get_latest(f->op, f->bucket, key_of(f, 1), &value) == ST_OWNER_NOT_FOUND);
     CHECK(store_snapshot(f->op, f->bucket, &snapshot) == ST_OWNER_NOT_FOUND && other.caught_up == 3);
     store_follow(f->store, NULL, NULL);
     store_close(other.store);
