@@ -106,6 +106,7 @@ enum status postgres_open(struct op *op, const struct store_options *options, st
     if (!postgres->tending)
         TRY(op_fail(op, ST_UNAVAILABLE, "The database cannot be reached."));
     TRY(postgres_schema(op, postgres->tending));
+    TRY(citus_look(op, postgres));
     TRY(members_join(op, postgres, options->threads));
     *store = &postgres->base;
 out:

@@ -33,6 +33,7 @@ out:
 
 static enum status take_steps(struct op *op, struct link *link, size_t version)
 {
+    bool is_new = version == 0;
     size_t known = 0;
     char raise[128];
     enum status st = ST_OK;
@@ -48,6 +49,8 @@ static enum status take_steps(struct op *op, struct link *link, size_t version)
         TRY(run(op, link, raise, NULL));
         log_line(LOG_DEBUG, "store: the database's schema is version %zu", version + 1);
     }
+    if (is_new)
+        TRY(citus_distribute(op, link));
 out:
     return st;
 }

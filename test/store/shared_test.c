@@ -153,3 +153,28 @@ CONTRACT(the_oldest_of_several_processes_leads)
     store_close(other.store);
     CHECK(store_upkeep(f->op, f->store) == ST_OK && store_peers(f->store).count == 1);
 }
+
+static enum status get_by(struct fixture *f, struct snapshot *snapshot, uint64_t number, struct slice *value)
+{
+    struct slice key = key_of(f, number);
+
+    return store_get_many(f->op, snapshot, &key, 1, value);
+}
+
+CONTRACT(a_snapshot_whose_bucket_moves_to_another_database_shows_its_own_commit_or_ends)
+{
+    struct snapshot *snapshot = NULL;
+    struct slice value;
+    enum status st;
+
+    CHECK(put(f, 1, "old", NULL) == ST_OK);
+    REQUIRE(store_snapshot(f->op, f->bucket, &snapshot) == ST_OK);
+    CHECK(get_by(f, snapshot, 1, &value) == ST_OK && slice_is(value, "old"));
+    CHECK(put(f, 1, "new", NULL) == ST_OK);
+    if (fixture_moves_bucket(f)) {
+        st = get_by(f, snapshot, 1, &value);
+        CHECK(st == ST_UNAVAILABLE || (st == ST_OK && slice_is(value, "old")));
+    }
+    store_release(snapshot);
+    CHECK(slice_is(get(f, 1), "new"));
+}
