@@ -9,7 +9,7 @@ T      ?=
 PREFIX ?= /usr/local
 GROUPS := build test check bench arm64 packages
 
-.PHONY: all run install test check bench soak fuzz test-sdks test-arm64 deb image tarball tarball-arm64 test-packages run-cluster format clean build asan tsan $(GROUPS:%=deps-%)
+.PHONY: all run install test check bench soak fuzz test-sdks test-citus test-arm64 deb image tarball tarball-arm64 test-packages run-cluster format clean build asan tsan $(GROUPS:%=deps-%)
 
 all: build
 
@@ -44,6 +44,12 @@ test: deps-test build asan tsan
 
 test-sdks: deps-test build
 	@tools/test-sdks
+
+# The store in PostgreSQL over a Citus cluster, which is there: test/citus/README.md.
+test-citus:
+	@CITUS='$(CITUS)' tools/test-citus --ask
+	@$(MAKE) --no-print-directory deps-test asan
+	@CITUS='$(CITUS)' CITUS_NODE='$(CITUS_NODE)' tools/test-citus $(T)
 
 # The build without RocksDB for another processor, which QEMU stands in for.
 test-arm64: deps-arm64

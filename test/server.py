@@ -19,7 +19,7 @@ def new_schema():
     """For --store: a schema of its own in the PostgreSQL that test/postgres/with has started."""
     where, name = os.environ["ORRERY_TEST_POSTGRES"], "served_" + os.urandom(6).hex()
     subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", where, "-c", "CREATE SCHEMA " + name], check=True)
-    return where + "&options=-csearch_path%3D" + name
+    return where + ("%20" if "options=" in where else "&options=") + "-csearch_path%3D" + name
 
 
 class Server:

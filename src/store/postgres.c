@@ -111,6 +111,7 @@ enum status postgres_open(struct op *op, const struct store_options *options, st
         TRY(postgres_schema_is_known(op, postgres->tending));
     else
         TRY(postgres_schema(op, postgres->tending));
+    TRY(citus_look(op, postgres));
     if (options->apart)
         TRY(members_stay_apart(op, postgres));
     else if (!options->read_only)

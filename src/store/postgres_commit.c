@@ -738,6 +738,88 @@ static void refuse_all(struct transaction *txn)
         each->status = each->status == ST_OK ? ST_UNAVAILABLE : each->status;
 }
 
+/* ---- a commit over several databases ---- */
+
+static const struct redefined *redefined_by(const struct submission_of_bucket *each)
+{
+    return each->status == ST_OK ? each->batch->redefined : NULL;
+}
+
+static bool spans_buckets(const struct transaction *txn)
+{
+    bool spans = txn->part_count > 1;
+
+    for (const struct submission_of_bucket *each = txn->first; each && !spans; each = each->next)
+        spans = redefined_by(each) != NULL;
+    return spans;
+}
+
+static void send_for_head(struct link *link, uint64_t bucket)
+{
+    uint8_t bytes[8];
+    struct sql_param shard = sql_number(bytes, bucket);
+
+    link_send(link, SQL_HEAD, &shard, 1);
+}
+
+static bool head_has(struct link *link, uint64_t lsn, uint64_t epoch)
+{
+    struct answer *answer = NULL;
+    bool has = link_take(link, &answer) == LINK_OK;
+
+    if (has && answer_rows(answer) == 1) { /* of what was never used there is none, and nothing to see */
+        struct head_row row = head_row_of(answer, 0);
+
+        has = row.head.lsn >= lsn && row.epoch >= epoch;
+    }
+    answer_free(answer);
+    return has;
+}
+
+/* The heads that were written, as anybody sees them. */
+static bool is_shown(struct transaction *txn)
+{
+    bool shown = true;
+
+    for (size_t i = 0; i < txn->part_count; i++)
+        send_for_head(txn->link, txn->parts[i].bucket->base.id);
+    for (const struct submission_of_bucket *each = txn->first; each; each = each->next)
+        for (const struct redefined *one = redefined_by(each); one; one = one->next)
+            send_for_head(txn->link, one->bucket);
+    link_sync(txn->link);
+    for (size_t i = 0; i < txn->part_count; i++)
+        shown = head_has(txn->link, txn->parts[i].row.head.lsn, 0) && shown;
+    for (const struct submission_of_bucket *each = txn->first; each; each = each->next)
+        for (const struct redefined *one = redefined_by(each); one; one = one->next)
+            shown = head_has(txn->link, 0, each->stamp.lsn) && shown;
+    return link_end(txn->link) == LINK_OK && shown;
+}
+
+/* Who commits to a bucket waits for what is prepared there. So do we, by its head's lock. */
+static bool is_over_everywhere(struct transaction *txn)
+{
+    bool over = true, unused;
+
+    for (size_t i = 0; over && i < txn->part_count; i++)
+        over = find_outcome(txn->postgres, txn->parts[i].bucket->base.id, 0, 0, &unused);
+    for (const struct submission_of_bucket *each = txn->first; each; each = each->next)
+        for (const struct redefined *one = redefined_by(each); over && one; one = one->next)
+            over = find_outcome(txn->postgres, one->bucket, 0, 0, &unused);
+    return over;
+}
+
+/* Citus ends a transaction in one database after the other. It is acknowledged when all of them show it. */
+static void confirm(struct transaction *txn)
+{
+    if (!txn->postgres->is_distributed || !spans_buckets(txn) || is_shown(txn))
+        return;
+    log_line(LOG_WARN, "store: a commit is not shown everywhere yet, and is waited for");
+    if (is_over_everywhere(txn))
+        return;
+    for (struct submission_of_bucket *each = txn->first; each; each = each->next)
+        each->status = each->status == ST_OK ? ST_AMBIGUOUS : each->status;
+}
+
 /* ---- a transaction ---- */
 
 static bool is_any(const struct transaction *txn, enum status status)
@@ -805,14 +887,14 @@ static void run(struct transaction *txn)
         return;
     }
     end = write_all(txn);
-    if (end == LINK_OK)
-        return;
     if (end == LINK_REFUSED || end == LINK_SKIPPED) {
         roll_back(txn);
         refuse_all(txn);
-    } else {
+    } else if (end != LINK_OK) {
         settle(txn);
     }
+    if (is_any(txn, ST_OK))
+        confirm(txn);
 }
 
 /* ---- at once ---- */

@@ -27,23 +27,26 @@ void gets_free(struct gets *gets)
 
 /* ---- one round trip ---- */
 
-static enum link_end round_trip(struct link *link, struct get *first)
+/* `apart`: a get that fails is no other's failure. They are of several databases, one of which may be away. */
+static enum link_end round_trip(struct link *link, struct get *first, bool apart)
 {
-    enum link_end end = LINK_OK, ended;
+    enum link_end end = LINK_OK, ended = LINK_OK;
 
     for (const struct get *each = first; each; each = each->next) {
         uint8_t bytes[8];
         struct sql_param params[] = { sql_number(bytes, key_bucket(each->key)), sql_key(each->key) };
 
         link_send(link, SQL_GET, params, 2);
+        if (apart || !each->next)
+            link_sync(link);
     }
-    link_sync(link);
     for (struct get *each = first; each; each = each->next) {
         answer_free(each->answer);
         each->end = link_take(link, &each->answer);
         end = end == LINK_OK ? each->end : end;
+        if (apart || !each->next)
+            ended = link_end(link);
     }
-    ended = link_end(link);
     return end == LINK_OK ? ended : end;
 }
 
@@ -57,7 +60,7 @@ static void ask_for(struct postgres *postgres, struct get *first)
 
         if (!link)
             break;
-        end = round_trip(link, first);
+        end = round_trip(link, first, postgres->is_distributed);
         if (end != LINK_OK)
             log_line(LOG_WARN, "store: the database failed: %s %s", link_state(link), link_error(link));
         links_give(&postgres->calls, link);

@@ -218,24 +218,29 @@ static const char sync_setting[] =
     "set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')"
     " THEN 'on' ELSE current_setting('synchronous_commit') END, false)";
 
+/* Plans are made once, but for Citus, which finds the shard of some statements only by their parameters. */
+static const char plan_setting[] =
+    "set_config('plan_cache_mode', CASE WHEN EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"
+    " THEN 'auto' ELSE 'force_generic_plan' END, false)";
+
 /*
  * The server, too, finds out about a network that is gone, and ends what we have begun. Of a connection by a socket it
  * takes no notice of that.
  */
 static bool set_session(struct link *link, const struct link_options *options)
 {
-    char text[1280];
+    char text[1536];
 
     snprintf(
         text, sizeof(text),
         "SELECT set_config('enable_bitmapscan', 'off', false), set_config('enable_seqscan', 'off', false),"
-        " set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),"
+        " set_config('jit', 'off', false), %s,"
         " set_config('lock_timeout', '20s', false), set_config('bytea_output', 'hex', false),"
         " set_config('client_min_messages', 'error', false),"
         " set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),"
         " set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '20000', false),"
         " set_config('idle_in_transaction_session_timeout', '%lld', false), %s",
-        (long long)options->idle_ms,
+        plan_setting, (long long)options->idle_ms,
         options->sync ? sync_setting : "set_config('synchronous_commit', 'off', false)");
     return pq.PQsetnonblocking(link->connection, 1) == 0 && run_text(link, text, NULL) == LINK_OK &&
            pq.PQenterPipelineMode(link->connection) == 1;

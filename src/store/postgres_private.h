@@ -8,6 +8,7 @@
  *     postgres_commit.c  one transaction: heads locked, expectations judged, rows written, doubt settled
  *     postgres_transfer.c  all of it as rows
  *     postgres_queue.c   who waits for a commit: groups by bucket, and the threads that write them
+ *     postgres_citus.c   what differs when the tables are spread over several databases
  *     postgres_link.c    libpq;  postgres_sql.c  every statement
  *
  * One bucket is one shard. Its key is what follows the bucket's bytes in a key of keys/keys.h.
@@ -141,6 +142,7 @@ struct postgres {
     sem_t tender_stops;
     bool has_tender;
     struct link *changing; /* holds the lock of definitions, while somebody has it; guarded by that */
+    bool is_distributed;   /* the tables are (postgres_citus.c); never changes */
     uint64_t member;       /* our number among the processes that use the database */
     atomic_uint peers;
     pthread_mutex_t endpoints_mutex; /* guards the next two */
@@ -183,6 +185,19 @@ enum status postgres_schema(struct op *op, struct link *link);
 
 /* For those who only read: ST_UNAVAILABLE, with the reason, where the tables are not there, or are of another version. */
 enum status postgres_schema_is_known(struct op *op, struct link *link);
+
+/* ---- postgres_citus.c ---- */
+
+/* Spreads tables that were just made, where Citus is there to do it. */
+enum status citus_distribute(struct op *op, struct link *link);
+
+/* Finds out whether they are spread. */
+enum status citus_look(struct op *op, struct postgres *postgres);
+
+/* Nobody commits to the buckets, nor is halfway through, until citus_let_go(). NULL: they cannot be locked. */
+struct link *citus_hold(struct op *op, struct postgres *postgres, struct bucket *const *buckets,
+                        size_t count);
+void citus_let_go(struct postgres *postgres, struct link *link); /* NULL is welcome */
 
 /* ---- postgres_members.c ---- */
 

@@ -67,6 +67,23 @@ static enum link_end ask_heads(struct link *link, struct bucket *const *buckets,
     return end == LINK_OK ? each : end;
 }
 
+/* Where the tables are distributed, each bucket's moment is its database's: the heads are held until all are read. */
+static enum link_end ask_together(struct op *op, struct postgres *postgres, struct link *link,
+                                  struct bucket *const *buckets, size_t count, struct head_row *rows)
+{
+    struct link *held = NULL;
+    enum link_end end;
+
+    if (!postgres->is_distributed || count == 1)
+        return ask_heads(link, buckets, count, rows);
+    held = citus_hold(op, postgres, buckets, count);
+    if (!held)
+        return LINK_REFUSED;
+    end = ask_heads(link, buckets, count, rows);
+    citus_let_go(postgres, held);
+    return end;
+}
+
 static enum status begin_moment(struct op *op, struct postgres *postgres, struct bucket *const *buckets,
                                 size_t count, struct head_row *rows, struct moment **moment)
 {
@@ -78,7 +95,7 @@ static enum status begin_moment(struct op *op, struct postgres *postgres, struct
         link = links_take(&postgres->snapshots);
         if (!link)
             return postgres_failed(op, NULL);
-        end = ask_heads(link, buckets, count, rows);
+        end = ask_together(op, postgres, link, buckets, count, rows);
         if (end == LINK_OK)
             break;
         st = postgres_failed(op, link);
@@ -195,24 +212,45 @@ void postgres_release(struct snapshot *snapshot)
     free(moment);
 }
 
+/* The bucket may have moved to another database, whose moment is a later one. */
+static bool is_still(struct snapshot *snapshot)
+{
+    struct link *link = snapshot_of(snapshot)->moment->link;
+    struct answer *answer = NULL;
+    bool is = link_take(link, &answer) == LINK_OK && answer_rows(answer) == 1 &&
+              head_row_of(answer, 0).head.lsn == snapshot->head.lsn;
+
+    answer_free(answer);
+    return is;
+}
+
 /* A snapshot that was lost is over: its caller begins anew. */
 enum status postgres_ask(struct op *op, struct snapshot *snapshot, enum sql sql,
                          const struct sql_param *params, size_t count, struct answer **answer)
 {
     struct moment *moment = snapshot_of(snapshot)->moment;
+    bool may_move = postgres_of(snapshot->bucket->store)->is_distributed, stays = true;
     enum link_end end, ended;
+    uint8_t bytes[8];
 
     if (moment->failed)
         return op_fail(op, ST_UNAVAILABLE, "The connection to the database was lost.");
     link_send(moment->link, sql, params, count);
+    if (may_move)
+        link_send(moment->link, SQL_HEAD,
+                  &(struct sql_param){ sql_number(bytes, snapshot->bucket->id).data, 8 }, 1);
     link_sync(moment->link);
     end = link_take(moment->link, answer);
+    if (may_move)
+        stays = is_still(snapshot);
     ended = link_end(moment->link);
-    if (end == LINK_OK && ended == LINK_OK)
+    if (end == LINK_OK && ended == LINK_OK && stays)
         return ST_OK;
     answer_free(*answer);
     *answer = NULL;
     moment->failed = true;
+    if (!stays && end == LINK_OK && ended == LINK_OK)
+        return op_fail(op, ST_UNAVAILABLE, "The data was moved to another database meanwhile.");
     return postgres_failed(op, moment->link);
 }
 

@@ -33,6 +33,7 @@ out:
 
 static size_t known_version(void)
 {
+    bool is_new = version == 0;
     size_t known = 0;
 
     while (sql_schema[known])
@@ -55,6 +56,8 @@ static enum status take_steps(struct op *op, struct link *link, size_t version)
         TRY(run(op, link, raise, NULL));
         log_line(LOG_DEBUG, "store: the database's schema is version %zu", version + 1);
     }
+    if (is_new)
+        TRY(citus_distribute(op, link));
 out:
     return st;
 }

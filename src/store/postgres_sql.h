@@ -1,13 +1,15 @@
 /*
  * src/store/postgres_sql.h - every statement that the store sends to PostgreSQL, in one table.
- * Four rules hold for them. test/unit/store/postgres_sql_test.c reads the table for the first two, which only a
- * cluster would punish:
+ * Five rules hold for them. test/unit/store/postgres_sql_test.c reads the table for those which only a cluster would
+ * punish:
  * 1. a bucket is locked by UPDATE of its head, never by SELECT ... FOR UPDATE, which loses updates while Citus moves
  *    a shard;
  * 2. the row of a commit is a plain INSERT, never an upsert: its unique (shard, lsn) fences an LSN that was given
  *    twice;
  * 3. a COMMIT that failed is settled by the token in that row, and never tried again blindly;
- * 4. writers read committed rows under the head's lock. Nothing here is SERIALIZABLE.
+ * 4. writers read committed rows under the head's lock. Nothing here is SERIALIZABLE;
+ * 5. a statement is about one shard, and binds every table in it to that one. It asks for nothing that each database
+ *    of a cluster has for itself: a clock, locks by number, numbers of transactions.
  * Names of tables have no schema: the connection's search_path says where they are.
  */
 #pragma once

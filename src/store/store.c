@@ -69,14 +69,18 @@ bool bucket_keeps_entries(const struct bucket *bucket)
 
 /* ---- reading ---- */
 
-/* Nobody goes on by old definitions. What was read is still what it was. */
+/*
+ * Nobody goes on by old definitions. What was read is still what it was. Another thread may have caught up since the caller
+ * found its container, so a drop is told also when it is known.
+ */
 static enum status follow(struct op *op, const struct bucket *bucket)
 {
     struct store *store = bucket->store;
 
-    if (!store->catch_up || atomic_load(&bucket->redefined_lsn) <= atomic_load(&store->followed_lsn))
+    if (!store->catch_up)
         return ST_OK;
-    if (store->catch_up(op, store->catch_up_context) != ST_OK)
+    if (atomic_load(&bucket->redefined_lsn) > atomic_load(&store->followed_lsn) &&
+        store->catch_up(op, store->catch_up_context) != ST_OK)
         return op_fail(op, ST_UNAVAILABLE, "The definitions cannot be read at the moment.");
     return atomic_load(&bucket->is_dropped) ? store_explain(op, ST_OWNER_NOT_FOUND) : ST_OK;
 }

@@ -146,6 +146,27 @@ class Postgres:
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
+class Given:
+    """A database that somebody has started for tests, by its URI. The schemas that are made in it stay."""
+
+    def __init__(self, where):
+        self.uri = where if "?" in where else where + "?connect_timeout=30"
+
+    def sql(self, text):
+        answer = subprocess.run([program("psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", self.uri, "-c", text],
+                                check=True, capture_output=True, text=True)
+        return answer.stdout.strip()
+
+    def base(self):
+        return self.uri
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
 class Standby(Postgres):
     """Has what a primary has, and may take its place."""
 

@@ -36,31 +36,56 @@ static const struct maker {
 #ifdef ORRERY_POSTGRES
 #include <libpq-fe.h>
 
-static void run_sql(const char *format, const char *schema)
+/* How many rows it gave. */
+static int run_sql(const char *text)
 {
     PGconn *connection = PQconnectdb(getenv("ORRERY_TEST_POSTGRES"));
-    char text[200];
+    PGresult *result = PQexec(connection, text);
+    int rows = PQntuples(result);
 
-    snprintf(text, sizeof(text), format, schema);
-    PQclear(PQexec(connection, text));
-    if (PQstatus(connection) != CONNECTION_OK)
+    if (PQresultStatus(result) != PGRES_COMMAND_OK && PQresultStatus(result) != PGRES_TUPLES_OK)
         test_failed(__FILE__, __LINE__, PQerrorMessage(connection));
+    PQclear(result);
     PQfinish(connection);
+    return rows;
 }
 
 static void begin_schema(struct fixture *f)
 {
     static unsigned made;
 
+    const char *where = getenv("ORRERY_TEST_POSTGRES");
+    char text[200];
+
     snprintf(f->schema, sizeof(f->schema), "test_%u_%u", (unsigned)getpid(), ++made);
-    run_sql("CREATE SCHEMA %s", f->schema);
-    snprintf(f->directory, sizeof(f->directory), "%s&options=-csearch_path%%3D%s",
-             getenv("ORRERY_TEST_POSTGRES"), f->schema);
+    snprintf(text, sizeof(text), "CREATE SCHEMA %s", f->schema);
+    run_sql(text);
+    snprintf(f->directory, sizeof(f->directory), "%s%s-csearch_path%%3D%s", where,
+             strstr(where, "options=") ? "%20" : "&options=", f->schema);
 }
 
 static void end_schema(struct fixture *f)
 {
-    run_sql("SET client_min_messages = error; DROP SCHEMA %s CASCADE", f->schema);
+    char text[200];
+
+    snprintf(text, sizeof(text), "SET client_min_messages = error; DROP SCHEMA %s CASCADE", f->schema);
+    run_sql(text);
+}
+
+bool fixture_moves_bucket(struct fixture *f)
+{
+    char text[1000];
+
+    if (!f->remote || run_sql("SELECT 1 FROM pg_extension WHERE extname = 'citus'") == 0)
+        return false;
+    snprintf(text, sizeof(text),
+             "SELECT citus_move_shard_placement(p.shardid, p.nodename, p.nodeport, n.nodename, n.nodeport,"
+             " 'block_writes') FROM pg_dist_shard_placement AS p, pg_dist_node AS n WHERE p.shardid ="
+             " get_shard_id_for_distribution_column('%s.orrery_kv', %d) AND n.shouldhaveshards AND n.isactive"
+             " AND (n.nodename, n.nodeport) <> (p.nodename, p.nodeport) LIMIT 1",
+             f->schema, TEST_BUCKET);
+    CHECK(run_sql(text) == 1);
+    return true;
 }
 #else
 static void begin_schema(struct fixture *f)
@@ -71,6 +96,12 @@ static void begin_schema(struct fixture *f)
 static void end_schema(struct fixture *f)
 {
     (void)f;
+}
+
+bool fixture_moves_bucket(struct fixture *f)
+{
+    (void)f;
+    return false;
 }
 #endif
 

@@ -30,6 +30,9 @@ void over_each_store(void (*body)(struct fixture *f), bool threads, bool packed)
 /* As after a restart of the process. Only for a durable store. */
 void fixture_reopen(struct fixture *f);
 
+/* Brings the bucket to another database of a cluster. False: there is none. */
+bool fixture_moves_bucket(struct fixture *f);
+
 #define CONTRACT_WITH(sentence, threads, packed)               \
     static void contract_##sentence(struct fixture *f);        \
     TEST(sentence)                                             \

@@ -90,7 +90,10 @@ CONTRACT(who_reads_a_bucket_that_was_redefined_catches_up_first)
     CHECK(bucket_followed_lsn(f->bucket) == lsn);
     CHECK(store_snapshot(f->op, f->bucket, &snapshot) == ST_OK && other.caught_up == 2);
     store_release(snapshot);
-    redefine(f, &other, true);
+    lsn = redefine(f, &other, true);
+    CHECK(store_snapshot(f->op, f->bucket, &snapshot) == ST_OWNER_NOT_FOUND && other.caught_up == 3);
+    store_note_followed(f->store, lsn); /* by another thread, say, after this one had found its container */
+    CHECK(store_get_latest(f->op, f->bucket, key_of(f, 1), &value) == ST_OWNER_NOT_FOUND);
     CHECK(store_snapshot(f->op, f->bucket, &snapshot) == ST_OWNER_NOT_FOUND && other.caught_up == 3);
     store_follow(f->store, NULL, NULL);
     store_close(other.store);
@@ -149,4 +152,29 @@ CONTRACT(the_oldest_of_several_processes_leads)
     CHECK(store_peers(f->store).count == 2 && store_peers(f->store).leads);
     store_close(other.store);
     CHECK(store_upkeep(f->op, f->store) == ST_OK && store_peers(f->store).count == 1);
+}
+
+static enum status get_by(struct fixture *f, struct snapshot *snapshot, uint64_t number, struct slice *value)
+{
+    struct slice key = key_of(f, number);
+
+    return store_get_many(f->op, snapshot, &key, 1, value);
+}
+
+CONTRACT(a_snapshot_whose_bucket_moves_to_another_database_shows_its_own_commit_or_ends)
+{
+    struct snapshot *snapshot = NULL;
+    struct slice value;
+    enum status st;
+
+    CHECK(put(f, 1, "old", NULL) == ST_OK);
+    REQUIRE(store_snapshot(f->op, f->bucket, &snapshot) == ST_OK);
+    CHECK(get_by(f, snapshot, 1, &value) == ST_OK && slice_is(value, "old"));
+    CHECK(put(f, 1, "new", NULL) == ST_OK);
+    if (fixture_moves_bucket(f)) {
+        st = get_by(f, snapshot, 1, &value);
+        CHECK(st == ST_UNAVAILABLE || (st == ST_OK && slice_is(value, "old")));
+    }
+    store_release(snapshot);
+    CHECK(slice_is(get(f, 1), "new"));
 }

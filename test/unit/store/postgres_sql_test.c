@@ -5,11 +5,11 @@
 #include "store/postgres_sql.h"
 #include "test.h"
 
-/* Whether the text has the words, whatever their case and the spaces between them. */
-static bool has(const char *text, const char *words)
+/* How often the text has the words, whatever their case and the spaces between them. */
+static size_t count_of(const char *text, const char *words)
 {
     char plain[8192];
-    size_t size = 0;
+    size_t size = 0, count = 0;
 
     for (; *text && size + 1 < sizeof(plain); text++) {
         bool space = isspace((unsigned char)*text);
@@ -19,7 +19,14 @@ static bool has(const char *text, const char *words)
         plain[size++] = space ? ' ' : (char)tolower((unsigned char)*text);
     }
     plain[size] = '\0';
-    return strstr(plain, words) != NULL;
+    for (const char *at = strstr(plain, words); at; at = strstr(at + 1, words))
+        count++;
+    return count;
+}
+
+static bool has(const char *text, const char *words)
+{
+    return count_of(text, words) > 0;
 }
 
 TEST(no_statement_locks_by_reading)
@@ -52,10 +59,56 @@ TEST(writers_read_what_is_committed_and_nothing_is_serializable)
         CHECK(!has(sql_text(sql), "serializable"));
 }
 
+/* Each table that it names is bound to the shard of the first parameter: one database has all that it is about. */
+static bool stays_in_one_shard(const char *text)
+{
+    size_t rows = count_of(text, "($1");
+
+    if (has(text, "insert into"))
+        return rows > 0 && has(text, " (shard") && count_of(text, "orrery_") == 1 &&
+               count_of(text, "($") == rows && !has(text, "select");
+    return count_of(text, "orrery_") > 0 && count_of(text, "orrery_") == count_of(text, "shard = ") &&
+           has(text, "shard = $1") &&
+           count_of(text, "shard = $1") + count_of(text, "kv.shard = head.shard") ==
+               count_of(text, "shard = ");
+}
+
 TEST(every_statement_about_rows_names_one_shard)
 {
     for (enum sql sql = SQL_HEAD; sql < SQL_COUNT; sql++)
-        CHECK(has(sql_text(sql), "shard = $1") || has(sql_text(sql), "values ($1"));
+        CHECK(stays_in_one_shard(sql_text(sql)));
+    CHECK(!stays_in_one_shard("DELETE FROM orrery_kv WHERE key = $2"));
+    CHECK(
+        !stays_in_one_shard("DELETE FROM orrery_kv WHERE shard = $1 AND key IN (SELECT key FROM orrery_kv)"));
+    CHECK(!stays_in_one_shard("SELECT 1 FROM orrery_kv JOIN orrery_head ON true WHERE shard = $1"));
+    CHECK(!stays_in_one_shard("INSERT INTO orrery_kv (shard, key) VALUES ($1, $2), ($3, $4)"));
+    CHECK(!stays_in_one_shard("INSERT INTO orrery_kv (shard, key) SELECT $1, unnest($2)"));
+}
+
+TEST(no_statement_moves_a_row_to_another_shard)
+{
+    for (enum sql sql = 0; sql < SQL_COUNT; sql++)
+        CHECK(!has(sql_text(sql), "set shard"));
+}
+
+/* The databases of a cluster have a clock, transaction numbers, locks and sequences each of their own. */
+TEST(no_statement_asks_for_what_each_database_has_for_itself)
+{
+    static const char *const words[] = { "now()", "timestamp", "xmin",    "ctid",    "txid",
+                                         "xact",  "advisory",  "nextval", "listen ", "notify " };
+
+    for (enum sql sql = 0; sql < SQL_COUNT; sql++)
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+            CHECK(!has(sql_text(sql), words[i]));
+}
+
+TEST(the_tables_that_are_distributed_have_the_shard_in_their_key)
+{
+    const char *made = sql_schema[0];
+
+    CHECK(has(made, "create table orrery_kv (shard bigint") && has(made, "primary key (shard, key)"));
+    CHECK(has(made, "create table orrery_head (shard bigint primary key"));
+    CHECK(has(made, "create table orrery_commit (shard bigint") && has(made, "primary key (shard, lsn)"));
 }
 
 TEST(rows_are_put_in_the_largest_statement_that_fits)
