@@ -146,6 +146,19 @@ static enum status change_replace_offer(struct rig *rig)
     return st;
 }
 
+static enum status change_swap_containers(struct rig *rig)
+{
+    struct container *pair[] = { catalog_find_container(rig->catalog, rig->database, slice_of("c")),
+                                 catalog_find_container(rig->catalog, rig->database, slice_of("paid")) };
+    uint64_t lsn[] = { container_lsn(pair[0]), container_lsn(pair[1]) }, after[2];
+    enum status st = catalog_swap_containers(rig->op, rig->catalog, pair, lsn, after);
+
+    CHECK(st != ST_OK || (after[0] > lsn[0] && after[0] > lsn[1] && after[1] > lsn[0] && after[1] > lsn[1]));
+    container_release(pair[0]);
+    container_release(pair[1]);
+    return st;
+}
+
 static const struct {
     const char *name;
     enum status (*run)(struct rig *rig);
@@ -161,6 +174,7 @@ static const struct {
     { "drop user", change_drop_user },
     { "create paid container", change_create_paid_container },
     { "replace offer", change_replace_offer },
+    { "swap containers", change_swap_containers },
 };
 enum { CHANGE_COUNT = sizeof(changes) / sizeof(changes[0]) };
 
