@@ -220,7 +220,7 @@ void cli_tell(const struct cli *cli, orrery_status status, const char *sql)
 
 /* ---- partition keys */
 
-static bool level_from(orrery_key *key, orrery_value value)
+bool key_level(orrery_key *key, orrery_value value)
 {
     size_t size;
     const char *text;
@@ -253,11 +253,11 @@ bool key_from_value(struct key *key, orrery_value value)
     size_t count = orrery_value_count(value);
 
     if (orrery_value_type(value) != ORRERY_ARRAY)
-        return level_from(&key->key, value);
+        return key_level(&key->key, value);
     if (count == 0 || count > 3)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!level_from(&key->level[i], orrery_value_element(value, i)))
+        if (!key_level(&key->level[i], orrery_value_element(value, i)))
             return false;
     key->key = count == 1 ? key->level[0] : orrery_key_list(key->level, count);
     return true;

@@ -42,5 +42,6 @@ struct key {
 };
 bool key_read(struct key *key, const char *text);
 bool key_from_value(struct key *key,
-                    orrery_value value); /* of a text, number, bool, null, or array of them */
+                    orrery_value value);             /* of a text, number, bool, null, or array of them */
+bool key_level(orrery_key *key, orrery_value value); /* one level; of nothing: none */
 void key_free(struct key *key);

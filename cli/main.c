@@ -12,6 +12,7 @@
 #include "import.h"
 #include "options.h"
 #include "query.h"
+#include "reshape.h"
 #include "samples.h"
 #include "shell.h"
 #include "wait.h"
@@ -33,6 +34,9 @@ static const struct row {
       samples_command },
     { "advise", "dbs/x[/colls/y] [flags]", "which rules of modelling the data breaks, with the evidence",
       FOR_ADVISE, advise_command },
+    { "reshape", "PLAN.json [flags]",
+      "carries a plan out while the containers are in use: copies, compares, switches", FOR_RESHAPE,
+      reshape_command },
     { "wait", "[LINK...] [flags]", "ends when the server serves, and has what the links name", FOR_WAIT,
       wait_command },
 };

@@ -14,7 +14,8 @@ enum command_bit {
     FOR_WAIT = 16,
     FOR_SAMPLES = 32,
     FOR_ADVISE = 64,
-    FOR_ALL = 127,
+    FOR_RESHAPE = 128,
+    FOR_ALL = 255,
 };
 
 /* Texts are those of argv and of the environment. */
@@ -33,6 +34,7 @@ struct options {
     bool json;
     const char *fail_on, *html, *try;
     bool values;
+    bool switches, follow, cancel;
     const char *word[WORDS_MAX]; /* what is no flag */
     size_t word_count;
 };

@@ -1,22 +1,15 @@
 /* cli/try.c - a plan is read, a scratch database made, filled, asked, and compared. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "connect.h"
+#include "plan.h"
 #include "text.h"
 #include "try.h"
 
-enum {
-    ITEMS_MAX = 20000,
-    READS = 50,
-    TIMES = 3,
-    PARAMETERS = 32,
-    RANGE_UNITS = 6000,
-    PLAN_BYTES_MAX = 1024 * 1024
-};
+enum { ITEMS_MAX = 20000, READS = 50, TIMES = 3, PARAMETERS = 32, RANGE_UNITS = 6000 };
 enum side { TODAY, PLANNED, SIDES };
 
 static const char *const side_names[SIDES] = { "today", "planned" };
@@ -82,30 +75,6 @@ static bool worked(const struct cli *cli, orrery_status status)
 
 /* ---- the copies ---- */
 
-static const char *const policies[] = { "partitionKey",          "indexingPolicy",  "computedProperties",
-                                        "vectorEmbeddingPolicy", "fullTextPolicy",  "defaultTtl",
-                                        "geospatialConfig",      "uniqueKeyPolicy", "changeFeedPolicy" };
-
-/* The definition as it is, but for what the plan says. */
-static void write_definition(struct text *to, const char *id, orrery_value definition, orrery_value plan)
-{
-    text_puts(to, "{\"id\":");
-    text_json(to, id, strlen(id));
-    for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
-        orrery_value value = orrery_value_member(plan, policies[i]);
-        char *text = NULL;
-
-        if (orrery_value_type(value) == ORRERY_UNDEFINED)
-            value = orrery_value_member(definition, policies[i]);
-        if (orrery_value_type(value) == ORRERY_UNDEFINED ||
-            orrery_value_print(value, &text, NULL) != ORRERY_OK)
-            continue;
-        text_printf(to, ",\"%s\":%s", policies[i], text);
-        orrery_free(text);
-    }
-    text_byte(to, '}');
-}
-
 static bool make_copy(struct attempt *attempt, const char *scratch, enum side side, orrery_value definition)
 {
     static const orrery_value nothing = { 0 };
@@ -120,7 +89,7 @@ static bool make_copy(struct attempt *attempt, const char *scratch, enum side si
     text_printf(&feed, "dbs/%s/colls", scratch);
     text_printf(&id, "%s-%s", attempt->name, side_names[side]);
     text_printf(&attempt->link[side], "%s/%s", text_of(&feed), text_of(&id));
-    write_definition(&body, text_of(&id), definition, side == PLANNED ? attempt->plan : nothing);
+    plan_define(&body, text_of(&id), definition, side == PLANNED ? attempt->plan : nothing);
     status =
         orrery_create(attempt->cli->client, text_of(&feed), text_of(&body), body.size, &options, &response);
     good = worked(attempt->cli, status) && orrery_json_parse(orrery_response_body(response, NULL),
@@ -149,20 +118,6 @@ static bool make_copies(struct attempt *attempt, const char *scratch)
 
 /* ---- items ---- */
 
-/* The value at /a/b of an item. */
-static orrery_value value_at(orrery_value item, const char *path)
-{
-    while (*path == '/' && orrery_value_type(item) == ORRERY_OBJECT) {
-        size_t size = strcspn(path + 1, "/");
-        char *name = must_copy(path + 1, size);
-
-        item = orrery_value_member(item, name);
-        free(name);
-        path += 1 + size;
-    }
-    return item;
-}
-
 /* Its partition key as JSON, ["a",1]; NULL: it has none at one of the paths. */
 static char *key_of(orrery_value paths, orrery_value item)
 {
@@ -171,7 +126,7 @@ static char *key_of(orrery_value paths, orrery_value item)
 
     text_byte(&key, '[');
     for (size_t i = 0; is_whole && i < orrery_value_count(paths); i++) {
-        orrery_value value = value_at(item, orrery_value_text(orrery_value_element(paths, i), NULL));
+        orrery_value value = plan_value_at(item, orrery_value_text(orrery_value_element(paths, i), NULL));
         char *text = NULL;
 
         is_whole = orrery_value_type(value) != ORRERY_UNDEFINED &&
@@ -217,9 +172,8 @@ static bool put_item(struct attempt *attempt, enum side side, const char *row, s
 /* The rows of a query over the container become the items of a copy. */
 static bool fill(struct attempt *attempt, enum side side)
 {
-    orrery_value mapping = orrery_value_member(attempt->plan, "items");
-    bool maps = side == PLANNED && orrery_value_type(mapping) == ORRERY_STRING;
-    const char *sql = maps ? orrery_value_text(mapping, NULL) : "SELECT * FROM c";
+    const char *mapping = side == PLANNED ? plan_mapping(attempt->plan) : NULL;
+    const char *sql = mapping ? mapping : "SELECT * FROM c";
     orrery_query *query = NULL;
     orrery_status status =
         orrery_query_open(attempt->cli->client, text_of(&attempt->from), sql, NULL, 0, NULL, NULL, &query);
@@ -549,42 +503,10 @@ static bool try_all(const struct cli *cli, orrery_value plan, orrery_value workl
     return good;
 }
 
-/* {"containers":[{"id":"orders",...}]} */
-static bool is_plan(orrery_value plan)
-{
-    orrery_value containers = orrery_value_member(plan, "containers"), one;
-
-    for (size_t at = 0; orrery_value_next(containers, &at, NULL, &one);)
-        if (orrery_value_type(orrery_value_member(one, "id")) != ORRERY_STRING)
-            return false;
-    return orrery_value_type(containers) == ORRERY_ARRAY && orrery_value_count(containers) > 0;
-}
-
-static orrery_json *read_plan(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    char *text = must_alloc(PLAN_BYTES_MAX);
-    orrery_json *plan = NULL;
-
-    if (!file)
-        tell("cannot read %s: %s", path, strerror(errno));
-    else if (orrery_json_parse(text, fread(text, 1, PLAN_BYTES_MAX, file), &plan) != ORRERY_OK ||
-             !is_plan(orrery_json_root(plan)))
-        tell("%s is no plan: {\"containers\":[{\"id\":\"orders\",\"partitionKey\":{...}}]}", path);
-    if (file)
-        fclose(file);
-    free(text);
-    if (plan && !is_plan(orrery_json_root(plan))) {
-        orrery_json_free(plan);
-        plan = NULL;
-    }
-    return plan;
-}
-
 int try_command(const struct options *options)
 {
     static const char wish[] = "{\"examples\":true}";
-    orrery_json *plan = read_plan(options->try);
+    orrery_json *plan = plan_read(options->try);
     orrery_response *workload = NULL;
     struct cli cli;
     bool good;

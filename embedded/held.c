@@ -189,6 +189,8 @@ static enum status open_parts(struct held *held)
                                                        .backup = held->settings.data ? engine_backup : NULL,
                                                        .backup_context = held->engine,
                                                        .gate = engine_gate(held->engine),
+                                                       .run_alone = engine_run_alone,
+                                                       .alone_context = held->engine,
                                                        .snapshots = &engine_snapshots,
                                                        .snapshots_context = held->engine });
     TRY(start_keeper(op, held));

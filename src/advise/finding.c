@@ -83,7 +83,9 @@ enum status finding_plan(struct op *op, struct finding_writer *writer, const str
     struct buf text;
 
     buf_init(&text, &op->arena);
-    buf_text(&text, "{\"containers\":[{\"id\":");
+    buf_text(&text, "{\"database\":");
+    json_print_string(&text, container->database->link);
+    buf_text(&text, ",\"containers\":[{\"id\":");
     json_print_string(&text, container->id);
     buf_byte(&text, ',');
     buf_slice(&text, members);

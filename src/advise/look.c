@@ -74,7 +74,6 @@ struct group {
     uint32_t bits;
     size_t count;
     struct {
-        struct hash128 epk; /* seeded: it stands for the key */
         struct key_share share;
     } key[GROUP_KEYS_MAX];
 };
@@ -131,19 +130,18 @@ out:
 static enum status note_key(struct op *op, struct look *look, struct group *group, struct arena *memory,
                             const struct record *item, struct slice id)
 {
-    struct hash128 epk = siphash_128(op->seed, item->epk.data, item->epk.size);
+    struct hash128 epk = siphash_128(look->seed, item->epk.data, item->epk.size);
     size_t i = 0;
     enum status st = ST_OK;
 
-    while (i < group->count && (group->key[i].epk.h1 != epk.h1 || group->key[i].epk.h2 != epk.h2))
+    while (i < group->count && (group->key[i].share.epk.h1 != epk.h1 || group->key[i].share.epk.h2 != epk.h2))
         i++;
     if (i == GROUP_KEYS_MAX) {
         look->keys_counted = false; /* more keys with the same bits than are told apart here */
         return ST_OK;
     }
     if (i == group->count) {
-        group->key[i].epk = epk;
-        group->key[i].share = (struct key_share){ 0 };
+        group->key[i].share = (struct key_share){ .epk = epk };
         TRY(keep_id(op, memory, id, &group->key[i].share.id));
         group->count++;
     }
@@ -294,7 +292,7 @@ enum status look_at(struct op *op, struct arena *arena, struct container *contai
 {
     enum status st;
 
-    *look = (struct look){ .container = container, .whole = true, .keys_counted = true };
+    *look = (struct look){ .container = container, .whole = true, .keys_counted = true, .seed = op->seed };
     TRY(find_discriminator(op, look));
     TRY(read_items(op, arena, until_ms, look));
     assert(look->looked + look->untyped <= look->items);

@@ -15,7 +15,8 @@ enum { LOOK_TYPES_MAX = 24, LOOK_KEYS = 5, LOOK_LARGE = 3, LOOK_ITEMS_MAX = 4000
 /* A partition key with many items. */
 struct key_share {
     uint64_t items, bytes;
-    struct slice id; /* of one of its items */
+    struct slice id;    /* of one of its items */
+    struct hash128 epk; /* by the look's seed: it stands for the key */
 };
 
 struct large_item {
@@ -33,6 +34,7 @@ struct look {
     struct tree type[LOOK_TYPES_MAX];
     size_t type_count;
     uint64_t untyped; /* items of further types, which are not looked at */
+    struct hash_seed seed;
     uint64_t keys;
     bool keys_counted;                       /* all keys of the items that were read */
     struct key_share largest_key[LOOK_KEYS]; /* the largest first, by items */

@@ -13,6 +13,9 @@ rule_find find_unnamed_keys, find_fan_outs, find_hot_keys, find_repeated_counts,
 /* rules_changed.c */
 rule_find find_busy_parts, find_read_together, find_unasked_paths, find_ttl_by_hand;
 
+/* rules_apart.c */
+rule_find find_unique_by_hand, find_two_containers, find_large_tenants, find_no_resolvers;
+
 /* rules_whole.c */
 rule_find find_large_items, find_skewed_keys, find_few_keys, find_dangling_references, find_drifted_copies;
 

@@ -157,6 +157,9 @@ enum {
     OP_MEMORY_BYTES_MAX = 64 * 1024 * 1024,
     INDEX_ITEM_BYTES_MAX = 64 * 1024 * 1024, /* of terms, a million or so: an item with more is not indexed */
     INDEX_CHANGES_BYTES_MAX = 192 * 1024 * 1024, /* of entries that an operation changes: two such items' */
+    MAP_ROWS_MAX = 10000,                        /* that a query may make of one item: POST /_orrery/map */
+    HOLD_MS_MAX = 10 * 1000, /* writes wait for another container: SDKs come back for 30 s */
+    HOLD_RETRY_MS = 20,
     OP_TIMEOUT_MS = 30 * 1000,
     DIRECT_TIMEOUT_MS =
         4500, /* clients in Direct mode give up after 5 s, and a write's end is unknown to them then */

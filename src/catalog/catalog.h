@@ -313,6 +313,14 @@ enum status catalog_give_seed(struct op *op, struct catalog *catalog, struct con
 enum status catalog_drop_container(struct op *op, struct catalog *catalog, struct container *container,
                                    bool same);
 
+/*
+ * Each of two containers of a database gets the other one's id, in one commit; rids, items and ranges stay as they are. Nobody
+ * writes to either of them meanwhile: the caller sees to it. ST_PRECONDITION_FAILED: one is not at the LSN that is named.
+ * Both are at a later LSN then, above those of the two. Refused by nobody here, and wrong, where other processes may write.
+ */
+enum status catalog_swap_containers(struct op *op, struct catalog *catalog, struct container *const pair[2],
+                                    const uint64_t lsn[2], uint64_t after[2]);
+
 /* Removes the data of dropped containers that nobody refers to any more. Housekeeping calls it now and then. */
 enum status catalog_sweep(struct op *op, struct catalog *catalog);
 

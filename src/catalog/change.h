@@ -101,10 +101,12 @@ void catalog_forget(struct catalog *catalog);
 
 /*
  * Adding puts a resource into the maps, which take over the caller's reference. Retiring takes it out of them: the
- * data of a retired container is removed once its last reference is back.
+ * data of a retired container is removed once its last reference is back. Two that were swapped have each other's name,
+ * and nobody finds one of them under its new name and the other under its old one.
  */
 void catalog_add_database(struct catalog *catalog, struct database *database);
 void catalog_add_container(struct catalog *catalog, struct container *container);
+void catalog_add_swapped(struct catalog *catalog, struct container *first, struct container *second);
 void catalog_retire_database(struct catalog *catalog, const struct rid *rid);
 void catalog_retire_container(struct catalog *catalog, struct container *container);
 

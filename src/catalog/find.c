@@ -37,6 +37,23 @@ void catalog_add_container(struct catalog *catalog, struct container *container)
     pthread_rwlock_unlock(&catalog->lock);
 }
 
+void catalog_add_swapped(struct catalog *catalog, struct container *first, struct container *second)
+{
+    struct container *const both[] = { first, second };
+    struct known *known = &catalog->known;
+
+    thread_assert_locked(&catalog->changing);
+    pthread_rwlock_wrlock(&catalog->lock);
+    for (int i = 0; i < 2; i++) {
+        assert(map_find(&known->containers_by_rid, rid_slice(&both[i]->rid)));
+        assert(map_find(&known->containers_by_id, both[i]->name)); /* the other one, until now */
+        map_put(&known->containers_by_rid, rid_slice(&both[i]->rid), both[i]);
+        map_put(&known->containers_by_id, both[i]->name, both[i]);
+    }
+    assert_agree(&known->containers_by_rid, &known->containers_by_id);
+    pthread_rwlock_unlock(&catalog->lock);
+}
+
 /* From now on nobody finds the container. Its data is removed when the last reference is back. */
 void catalog_retire_container(struct catalog *catalog, struct container *container)
 {

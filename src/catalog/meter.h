@@ -23,6 +23,7 @@ struct meter {
     _Atomic uint64_t units;            /* a second, of all ranges together; 0: there is no offer */
     _Atomic uint64_t usual_hundredths; /* the average cost of the last requests */
     _Atomic uint64_t offers_seen;      /* the version of the catalog's offers that `units` is from */
+    _Atomic int64_t held_until_us;     /* writes are to come back then; on the monotonic clock */
 
     /* Private to meter.c. */
     pthread_mutex_t changing;

@@ -7,7 +7,8 @@
 #include "main/client_command.h"
 
 /* A new one also has its row in cli/main.c. */
-static const char *const names[] = { "shell", "query", "import", "export", "samples", "advise", "wait" };
+static const char *const names[] = { "shell",   "query",  "import",  "export",
+                                     "samples", "advise", "reshape", "wait" };
 
 bool client_command_exists(const char *name)
 {

@@ -207,6 +207,20 @@ void engine_keep_house(struct op *op, struct engine *engine)
     gate_leave(&engine->gate);
 }
 
+enum status engine_run_alone(void *context, struct op *op, route_command *command, struct json wanted,
+                             struct buf *answer)
+{
+    struct engine *engine = context;
+    enum status st;
+
+    pthread_mutex_lock(&engine->changing);
+    gate_close(&engine->gate);
+    st = command(op, &engine->service, wanted, answer);
+    gate_open(&engine->gate);
+    pthread_mutex_unlock(&engine->changing);
+    return st;
+}
+
 struct gate *engine_gate(struct engine *engine)
 {
     return &engine->gate;

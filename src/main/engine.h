@@ -35,6 +35,10 @@ struct service *engine_service(struct engine *engine);
 /* What every request passes, and stays inside of until it is answered: route_options.gate. */
 struct gate *engine_gate(struct engine *engine);
 
+/* What route_options.run_alone wants; the context is the engine. */
+enum status engine_run_alone(void *engine, struct op *op, route_command *command, struct json wanted,
+                             struct buf *answer);
+
 /* What all memory is counted on that clients can make grow. */
 struct account *engine_account(struct engine *engine);
 

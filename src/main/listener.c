@@ -158,6 +158,8 @@ static void open_router(struct listener *listener)
         .backup = engine_directory(engine) ? engine_backup : NULL,
         .backup_context = engine,
         .gate = engine_gate(engine),
+        .run_alone = engine_run_alone,
+        .alone_context = engine,
         .snapshots = &engine_snapshots,
         .snapshots_context = engine,
     });

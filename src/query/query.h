@@ -197,6 +197,9 @@ enum status query_count_words(struct op *op, struct query *query, struct query_s
 /* Whether what one range answers page by page has to be joined: DISTINCT, GROUP BY, aggregates. */
 bool query_joins(const struct query *query);
 
+/* Whether the rows of an item are the same whatever other items there are: no sum, no order, no limit goes over several. */
+bool query_is_of_each(const struct query *query);
+
 enum { QUERY_POSITION_BYTES_MAX = 640 };
 
 struct query_limits {

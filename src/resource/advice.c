@@ -50,21 +50,13 @@ static enum status choose(struct op *op, struct catalog *catalog, struct json va
     return chosen->count ? ST_OK : op_fail_as(op, ST_NOT_FOUND);
 }
 
-static enum status check_names(struct op *op, struct json wanted)
-{
-    for (struct json_iter i = json_iter(wanted); json_next(&i);)
-        if (!slice_is(i.name, "of") && !slice_is(i.name, "values"))
-            return op_fail(op, ST_BAD_REQUEST, "There is no \"%.*s\" to be wished for.",
-                           i.name.size > 100 ? 100 : (int)i.name.size, i.name.data);
-    return ST_OK;
-}
-
 enum status advice_run(struct op *op, struct service *service, struct json wanted, struct buf *answer)
 {
+    static const char *const names[] = { "of", "values", NULL };
     struct chosen chosen = { 0 };
     enum status st;
 
-    TRY(check_names(op, wanted));
+    TRY(link_check_names(op, wanted, names));
     TRY(choose(op, service->catalog, json_get(wanted, "of"), &chosen));
     TRY(advise(op,
                &(struct advise_options){ .container = chosen.container,

@@ -9,57 +9,6 @@
 #include "resource/link.h"
 #include "resource/split.h"
 
-/* ---- the container ---- */
-
-static enum status find_in(struct op *op, struct catalog *catalog, struct slice database_name,
-                           struct slice name, struct container **container)
-{
-    struct database *database = NULL;
-    enum status st;
-
-    assert(!*container);
-    TRY(catalog_catch_up(op, catalog));
-    database = catalog_find_database(catalog, database_name);
-    if (database)
-        *container = catalog_find_container(catalog, database, name);
-    if (!*container)
-        st = op_fail_as(op, ST_NOT_FOUND);
-out:
-    database_release(database);
-    return st;
-}
-
-/* "dbs/<database>/colls/<container>" */
-static enum status find_container(struct op *op, struct catalog *catalog, struct json value,
-                                  struct container **container)
-{
-    struct link link;
-
-    if (!link_read(value, &link) || link.container.size == 0)
-        return op_fail(op, ST_BAD_REQUEST, "\"container\" must be the container's link: dbs/x/colls/y.");
-    return find_in(op, catalog, link.database, link.container, container);
-}
-
-/* ---- what is wished for ---- */
-
-static bool is_one_of(struct slice name, const char *const *names)
-{
-    for (; *names; names++)
-        if (slice_is(name, *names))
-            return true;
-    return false;
-}
-
-/* A misspelled member would be ignored, and the request mean something else. `names` ends with NULL. */
-static enum status check_names(struct op *op, struct json wanted, const char *const *names)
-{
-    for (struct json_iter i = json_iter(wanted); json_next(&i);)
-        if (!is_one_of(i.name, names))
-            return op_fail(op, ST_BAD_REQUEST, "There is no \"%.*s\" to be wished for.",
-                           i.name.size > 100 ? 100 : (int)i.name.size, i.name.data);
-    return ST_OK;
-}
-
 /* ---- the answer ---- */
 
 static void print_epk(struct buf *out, const char *name, const struct epk *epk)
@@ -191,8 +140,8 @@ enum status split_run(struct op *op, struct service *service, struct json wanted
     struct epk cut = { 0 };
     enum status st;
 
-    TRY(check_names(op, wanted, names));
-    TRY(find_container(op, service->catalog, json_get(wanted, "container"), &container));
+    TRY(link_check_names(op, wanted, names));
+    TRY(link_find(op, service->catalog, wanted, "container", &container));
     TRY(read_range(op, container, json_get(wanted, "range"), &split.id));
     TRY(read_cut(op, container, json_get(wanted, "at"), &split, &cut));
     TRY(read_parts(op, json_get(wanted, "parts"), &split));
@@ -229,8 +178,8 @@ enum status merge_run(struct op *op, struct service *service, struct json wanted
     struct range_merge merge = { 0 };
     enum status st;
 
-    TRY(check_names(op, wanted, names));
-    TRY(find_container(op, service->catalog, json_get(wanted, "container"), &container));
+    TRY(link_check_names(op, wanted, names));
+    TRY(link_find(op, service->catalog, wanted, "container", &container));
     TRY(read_ids(op, json_get(wanted, "ranges"), &merge));
     TRY(catalog_change_ranges(op, service->catalog, container, range_merge, &merge, &after));
     print_ranges(answer, after);
@@ -260,8 +209,8 @@ static enum status find_to_split(struct op *op, struct catalog *catalog, const s
 
     if (owner->size != RID_CONTAINER_BYTES)
         goto out;
-    TRY(find_in(op, catalog, rid_text(op, *owner, RID_DATABASE_BYTES),
-                rid_text(op, *owner, RID_CONTAINER_BYTES), container));
+    TRY(link_find_named(op, catalog, rid_text(op, *owner, RID_DATABASE_BYTES),
+                        rid_text(op, *owner, RID_CONTAINER_BYTES), container));
     if ((*container)->ranges.count >= range_count || (*container)->system_key) {
         container_release(*container);
         *container = NULL;

@@ -5,6 +5,7 @@
 
 #include "json/binary_read.h"
 #include "resource/advice.h"
+#include "resource/reshape.h"
 #include "resource/split.h"
 #include "route/assets.h"
 #include "route/endpoints.h"
@@ -120,7 +121,7 @@ out:
 
 /* Has an operator's command of resource/ do what the body asks for. */
 static enum status run_command(const struct route_options *options, struct exchange *exchange,
-                               enum status (*run)(struct op *, struct service *, struct json, struct buf *))
+                               route_command *run)
 {
     struct op *op = &exchange->op;
     struct json body;
@@ -152,6 +153,38 @@ static enum status advise(const struct route_options *options, const struct rout
 {
     (void)metrics;
     return run_command(options, exchange, advice_run);
+}
+
+static enum status map(const struct route_options *options, const struct route_metrics *metrics,
+                       struct exchange *exchange)
+{
+    (void)metrics;
+    return run_command(options, exchange, map_run);
+}
+
+static enum status hold(const struct route_options *options, const struct route_metrics *metrics,
+                        struct exchange *exchange)
+{
+    (void)metrics;
+    return run_command(options, exchange, hold_run);
+}
+
+/* Whoever has found a container by its name has ended with it before the name is another one's. */
+static enum status swap(const struct route_options *options, const struct route_metrics *metrics,
+                        struct exchange *exchange)
+{
+    struct op *op = &exchange->op;
+    struct json body;
+    enum status st;
+
+    (void)metrics;
+    TRY(json_parse_body(op, exchange->request.body, &body));
+    if (!options->run_alone)
+        TRY(op_fail(op, ST_NOT_BUILT, "No container is renamed here."));
+    TRY(options->run_alone(options->alone_context, op, swap_run, body, &exchange->answer.body));
+    answer_text(exchange, "application/json");
+out:
+    return st;
 }
 
 /* --- the record of the workload --- */
@@ -471,6 +504,9 @@ static const struct endpoint endpoints[] = {
     { "/_orrery/split",               METHOD_POST,   true,  false,  FOR_KEYS,    split },
     { "/_orrery/merge",               METHOD_POST,   true,  false,  FOR_KEYS,    merge },
     { "/_orrery/advise",              METHOD_POST,   true,  false,  FOR_KEYS,    advise },
+    { "/_orrery/map",                 METHOD_POST,   true,  false,  FOR_KEYS,    map },
+    { "/_orrery/hold",                METHOD_POST,   true,  false,  FOR_KEYS,    hold },
+    { "/_orrery/swap",                METHOD_POST,   true,  true,   FOR_KEYS,    swap },
     { "/_orrery/workload",            METHOD_GET,    true,  false,  FOR_KEYS,    workload_read_all },
     { "/_orrery/workload",            METHOD_POST,   true,  false,  FOR_KEYS,    workload_examples },
     { "/_orrery/workload",            METHOD_DELETE, true,  false,  FOR_KEYS,    workload_delete },

@@ -7,6 +7,7 @@
 #include "base/reserve.h"
 #include "resource/form.h"
 #include "resource/heat.h"
+#include "resource/reshape.h"
 #include "resource/resource.h"
 #include "resource/scope.h"
 #include "resource/throughput.h"
@@ -440,6 +441,14 @@ static enum status check_content_encoding(struct op *op, const struct request *r
                    encoding.size > 100 ? 100 : (int)encoding.size, encoding.data);
 }
 
+/* While a container is about to be replaced by another one, its writes are told to come back. */
+static enum status check_hold(struct op *op, const struct routed *routed)
+{
+    if (!(routed->route->flags & OF_ITEMS) || !route_writes(routed->route) || !routed->call.container)
+        return ST_OK;
+    return hold_check(op, routed->call.container);
+}
+
 /* Requests for plans and definitions are not held back, and each operation in bulk enters by itself. */
 static enum status enter(struct op *op, struct routed *routed)
 {
@@ -535,6 +544,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     TRY(check_session_token(op, routed));
     if (routed->call.container)
         exchange->owner = rid_owner(&routed->call.container->rid);
+    TRY(check_hold(op, routed));
     TRY(enter(op, routed));
     routed->is_prepared = true;
 out:

@@ -50,6 +50,10 @@ struct route_snapshots {
                               struct slice to, struct buf *out);
 };
 
+/* An operator's command: what the body asks for is done, and the answer printed. */
+typedef enum status route_command(struct op *op, struct service *service, struct json wanted,
+                                  struct buf *answer);
+
 struct route_options {
     struct service *service;
     struct gate
@@ -76,6 +80,10 @@ struct route_options {
     /* Copies the data into a directory; NULL where there is nothing to copy. */
     enum status (*backup)(void *context, struct op *op, struct slice name, struct slice *made);
     void *backup_context;
+    /* Has a command done while no request is inside the gate; it is called outside of it. NULL: nobody can. */
+    enum status (*run_alone)(void *context, struct op *op, route_command *command, struct json wanted,
+                             struct buf *answer);
+    void *alone_context;
     const struct route_snapshots *snapshots; /* NULL: there are none */
     void *snapshots_context;
 };

@@ -203,6 +203,125 @@ def delete_others(work):
         work.delete("devices", "d%d" % n, "device-%d" % (n % 30))
 
 
+# ---- what is unique ----
+
+def user(n):
+    return {"id": "u%d" % n, "tenant": "t%d" % (n % 20), "email": "e%d@example.com" % n, "name": "%s %d" % (WORDS[n % 18], n // 3)}
+
+
+def users(**definition):
+    return {"users": ({**BY("/tenant"), **definition}, [user(n) for n in range(200)])}
+
+
+def users_undeclared():
+    return users()
+
+
+def users_with_a_unique_key():
+    return users(uniqueKeyPolicy={"uniqueKeys": [{"paths": ["/email"]}]})
+
+
+def ask_for_email(work, n):
+    work.query("users", "SELECT c.id FROM c WHERE c.tenant = @tenant AND c.email = @email", tenant=user(n)["tenant"], email=user(n)["email"])
+
+
+def sign_up(work):
+    """Whether the address is taken, and if not, a user with it."""
+    for n in range(1000, 1060):
+        ask_for_email(work, n)
+        work.create("users", user(n), user(n)["tenant"])
+
+
+def sign_up_and_log_in(work):
+    """The address finds the user: it is no look before a create, though as many are created."""
+    for n in range(60):
+        ask_for_email(work, n)
+        work.create("users", user(1000 + n), user(1000 + n)["tenant"])
+
+
+def sign_up_by_name(work):
+    """A name that others have, too."""
+    for n in range(1000, 1060):
+        work.query("users", "SELECT c.id FROM c WHERE c.tenant = @tenant AND c.name = @name", tenant=user(n)["tenant"], name="nobody %d" % n)
+        work.create("users", {**user(n), "name": "heath"}, user(n)["tenant"])
+
+
+# ---- tenants ----
+
+def papers(key):
+    items = [{"id": "d%d" % n, key: "t0" if n < 200 else "t%d" % (n % 19 + 1), "title": "%s %d" % (WORDS[n % 18], n)} for n in range(400)]
+    return {"papers": (BY("/" + key), items)}
+
+
+def papers_of_tenants():
+    return papers("tenantId")
+
+
+def papers_of_shelves():
+    return papers("shelf")
+
+
+def read_papers(work, of_the_large, of_others):
+    for n in range(600):
+        number = n % 200 if n % 10 < of_the_large else 200 + n % 200
+        work.read("papers", "d%d" % number, "t0" if number < 200 else "t%d" % (number % 19 + 1))
+
+
+def read_papers_of_the_large(work):
+    read_papers(work, 5, 5)
+
+
+def read_papers_of_all(work):
+    read_papers(work, 1, 9)
+
+
+# ---- containers that clients choose among ----
+
+MONTHS = ["%s-%02d" % (year, month) for year in (2023, 2024, 2025) for month in range(1, 13)]
+
+
+def parted(names, path, values):
+    """Containers of one form; of each the values that its items have at the path."""
+    return {name: (BY("/" + path), [{"id": "%s%d" % (name, n), path: values[i][n % len(values[i])], "total": n % 7} for n in range(60)])
+            for i, name in enumerate(names)}
+
+
+def orders_by_year():
+    return parted(["y2023", "y2024", "y2025"], "month", [MONTHS[:12], MONTHS[12:24], MONTHS[24:]])
+
+
+def orders_by_tenant():
+    return parted(["acme", "bolt", "crown"], "tenant", [["acme"], ["bolt"], ["crown"]])
+
+
+def orders_by_hash():
+    return parted(["part0", "part1", "part2"], "user", [["u%d" % n for n in range(30) if n % 3 == part] for part in range(3)])
+
+
+def ask_every(work, names, path, values):
+    for n in range(60):
+        for name in names:
+            work.query(name, "SELECT * FROM c WHERE c.%s = @value" % path, value=values[n % len(values)])
+
+
+def ask_every_year(work):
+    ask_every(work, ["y2023", "y2024", "y2025"], "month", MONTHS)
+
+
+def ask_the_right_year(work):
+    for n in range(180):
+        month = MONTHS[n % 36]
+        work.query("y" + month[:4], "SELECT * FROM c WHERE c.month = @value", value=month)
+
+
+def ask_every_tenant(work):
+    ask_every(work, ["acme", "bolt", "crown"], "tenant", ["acme", "bolt", "crown"])
+
+
+def ask_every_part(work):
+    ask_every(work, ["part0", "part1", "part2"], "user", ["u%d" % n for n in range(30)])
+
+
 WORKS = {
     (orders_by_id, ask_for_customers): [("key-not-named", "orders")],
     (orders_by_customer, ask_for_customers): [],
@@ -220,7 +339,8 @@ WORKS = {
     (small_products, change_stocks): [],
     (people_and_contacts, read_people_with_contacts): [("read-together", "contacts /personId")],
     (people_and_contacts, read_people_mostly_alone): [],
-    (people_and_many_messages, read_people_with_contacts): [],
+    (people_and_many_messages, read_people_with_contacts): [("two-containers", "contacts /personId")],
+    (people_and_many_messages, read_people_mostly_alone): [],
     (tickets_with_single_indexes, ask_for_the_oldest_tickets): [("missing-composite", "tickets")],
     (tickets_with_a_composite_index, ask_for_the_oldest_tickets): [],
     (devices_that_index_all, write_devices_and_ask_by_time): [("unasked-paths", "devices")],
@@ -228,4 +348,15 @@ WORKS = {
     (devices_that_index_what_is_asked, delete_what_is_old): [("ttl-by-hand", "devices /at")],
     (devices_that_expire, delete_what_is_old): [],
     (devices_that_index_what_is_asked, delete_others): [],
+    (users_undeclared, sign_up): [("unique-by-hand", "users /email")],
+    (users_with_a_unique_key, sign_up): [],
+    (users_undeclared, sign_up_and_log_in): [],
+    (users_undeclared, sign_up_by_name): [],
+    (papers_of_tenants, read_papers_of_the_large): [("skewed-key", "papers"), ("hot-key", "papers"), ("large-tenant", "papers")],
+    (papers_of_tenants, read_papers_of_all): [("skewed-key", "papers")],
+    (papers_of_shelves, read_papers_of_the_large): [("skewed-key", "papers"), ("hot-key", "papers")],
+    (orders_by_year, ask_every_year): [("no-resolver", "y2023 /month")],
+    (orders_by_year, ask_the_right_year): [],
+    (orders_by_tenant, ask_every_tenant): [("no-resolver", "acme /tenant")],
+    (orders_by_hash, ask_every_part): [("no-resolver", "part0 /user")],
 }

@@ -105,6 +105,14 @@ bool query_joins(const struct query *query)
     return select->distinct || select->group_count || select->aggregate_count;
 }
 
+bool query_is_of_each(const struct query *query)
+{
+    const struct select *select = query->select;
+
+    return !query_joins(query) && !query_gathers(query) && !select->order_count && !select->top &&
+           !select->offset && !select->limit && select->source_count > 0;
+}
+
 uint64_t query_hash(const struct query *query)
 {
     return query->hash;

@@ -77,6 +77,30 @@ static void put_data(struct rig *rig, const struct container *container)
     CHECK(store_commit(rig->op, container->bucket, batch, &stamp) == ST_OK);
 }
 
+/* --- names that change places --- */
+
+TEST(containers_that_were_written_to_since_do_not_change_names)
+{
+    struct container *pair[2], *found;
+    uint64_t lsn[2], after[2];
+    struct rig rig;
+
+    rig_open(&rig, false);
+    pair[0] = rig_container(&rig, CONTAINER_C);
+    pair[1] = rig_container(&rig, "{'id':'d','partitionKey':{'paths':['/a'],'version':2}}");
+    for (int i = 0; i < 2; i++)
+        lsn[i] = container_lsn(pair[i]);
+    put_data(&rig, pair[0]);
+    CHECK(catalog_swap_containers(rig.op, rig.catalog, pair, lsn, after) == ST_PRECONDITION_FAILED);
+    lsn[0] = container_lsn(pair[0]);
+    CHECK(catalog_swap_containers(rig.op, rig.catalog, pair, lsn, after) == ST_OK);
+    found = catalog_find_container(rig.catalog, rig.database, slice_of("d"));
+    CHECK(rid_equal(&found->rid, &pair[0]->rid) && slice_is(found->link, "dbs/db/colls/d"));
+    CHECK(container_latest(pair[0]) == found);
+    container_release(found);
+    rig_close(&rig);
+}
+
 /* --- finding and listing --- */
 
 TEST(a_database_is_found_by_its_id_and_by_its_rid)

@@ -1,0 +1,478 @@
+/* cli/reshape.c - the steps of a reshaping, each of which goes on where an earlier run of the command ended. */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "members.h"
+#include "reshape.h"
+#include "reshape_private.h"
+#include "snapshot.h"
+
+enum { LOOK_AGAIN_MS = 200, HOLD_MS = 5000, SWITCHES = 100 };
+
+static bool worked(const struct reshape *reshape, orrery_status status)
+{
+    if (!orrery_failed(status))
+        return true;
+    cli_tell(reshape->cli, status, NULL);
+    return false;
+}
+
+static void say(const struct reshape *reshape, const char *what, uint64_t count)
+{
+    if (!reshape->cli->options->quiet)
+        tell("%s: %llu %s", text_of(&reshape->from), (unsigned long long)count, what);
+}
+
+static bool goes_on(void)
+{
+    if (interrupted())
+        tell("interrupted: run the command again to go on");
+    return !interrupted();
+}
+
+/* ---- the new container ---- */
+
+static bool read_rid(struct reshape *reshape, const struct text *link, struct text *rid)
+{
+    orrery_response *response = NULL;
+    bool good = worked(reshape, orrery_read(reshape->cli->client, text_of(link), NULL, &response));
+
+    if (good) {
+        text_empty(rid);
+        text_puts(rid, orrery_value_text(orrery_value_member(orrery_response_json(response), "_rid"), NULL));
+    }
+    orrery_response_free(response);
+    return good;
+}
+
+static bool copy_scripts_of(struct reshape *reshape, const char *kind)
+{
+    struct text from = { 0 }, to = { 0 }, body = { 0 };
+    orrery_query *list = NULL;
+    orrery_status status;
+
+    text_printf(&from, "%s/%s", text_of(&reshape->from), kind);
+    text_printf(&to, "%s/%s", text_of(&reshape->to), kind);
+    status = orrery_list_open(reshape->cli->client, text_of(&from), NULL, NULL, &list);
+    while (!orrery_failed(status) && (status = orrery_query_step(list)) == ORRERY_ROW) {
+        size_t size;
+        const char *row = orrery_query_row(list, &size);
+
+        text_empty(&body);
+        members_without_system(&body, row, size);
+        status = orrery_create(reshape->cli->client, text_of(&to), text_of(&body), body.size, NULL, NULL);
+        if (status == ORRERY_ECONFLICT) /* of an earlier run */
+            status = ORRERY_OK;
+    }
+    orrery_query_close(list);
+    text_free(&from);
+    text_free(&to);
+    text_free(&body);
+    return worked(reshape, status);
+}
+
+static bool copy_scripts(struct reshape *reshape)
+{
+    return copy_scripts_of(reshape, "sprocs") && copy_scripts_of(reshape, "triggers") &&
+           copy_scripts_of(reshape, "udfs");
+}
+
+static bool read_offer(struct reshape *reshape, orrery_options *options)
+{
+    int throughput = 0, autoscale = 0;
+    orrery_status status =
+        orrery_throughput_read(reshape->cli->client, text_of(&reshape->from), &throughput, &autoscale);
+
+    if (status == ORRERY_ENOTFOUND)
+        return true;
+    options->throughput = autoscale ? 0 : throughput;
+    options->throughput_max = autoscale ? throughput : 0;
+    return worked(reshape, status);
+}
+
+/* An earlier run may have made it, and nothing more: then it is empty. */
+static bool is_empty(struct reshape *reshape)
+{
+    uint64_t rows = 0;
+    orrery_query *list = NULL;
+    orrery_status status = orrery_list_open(reshape->cli->client, text_of(&reshape->to), NULL, NULL, &list);
+
+    if (!orrery_failed(status) && orrery_query_step(list) == ORRERY_ROW)
+        rows++;
+    orrery_query_close(list);
+    if (rows)
+        tell("there is a container %s with items in it: delete it, or give it another name",
+             text_of(&reshape->to));
+    return rows == 0 && worked(reshape, status);
+}
+
+static bool make_container(struct reshape *reshape)
+{
+    orrery_options options = { .size = sizeof(options) };
+    struct text body = { 0 }, feed = { 0 }, id = { 0 };
+    orrery_response *old = NULL;
+    orrery_status status = orrery_read(reshape->cli->client, text_of(&reshape->from), NULL, &old);
+    bool good = worked(reshape, status) && read_offer(reshape, &options);
+
+    text_printf(&id, "%s" RESHAPE_SUFFIX, reshape->name);
+    text_printf(&feed, "%s/colls", text_of(&reshape->database));
+    if (good) {
+        plan_define(&body, text_of(&id), orrery_response_json(old), reshape->plan);
+        status =
+            orrery_create(reshape->cli->client, text_of(&feed), text_of(&body), body.size, &options, NULL);
+        good = status == ORRERY_ECONFLICT ? is_empty(reshape) : worked(reshape, status);
+    }
+    orrery_response_free(old);
+    text_free(&body);
+    text_free(&feed);
+    text_free(&id);
+    return good;
+}
+
+/* "812"; of a container of several buckets, each of which has its own, there are several. */
+static bool has_one_lsn(const char *etag)
+{
+    const char *number = etag + (*etag == '"');
+    bool has_one = strspn(number, "0123456789") == strcspn(number, "\"");
+
+    if (!has_one)
+        tell("a container of several buckets cannot be reshaped: its changes have no one order");
+    return has_one;
+}
+
+/* From where the feed of all versions is read later on: whatever is changed from now on is in it. */
+static bool note_now(struct reshape *reshape)
+{
+    static const struct text now = { .data = (char *)"*", .size = 1 };
+    orrery_response *response = NULL;
+    orrery_status status = feed_read(reshape, FEED_ALL, &now, &response);
+
+    bool good = !orrery_failed(status) && has_one_lsn(orrery_response_etag(response));
+
+    if (good) {
+        text_empty(&reshape->all);
+        text_puts(&reshape->all, orrery_response_etag(response));
+    }
+    orrery_response_free(response);
+    return good;
+}
+
+static bool begin(struct reshape *reshape)
+{
+    text_empty(&reshape->latest);
+    if (!read_rid(reshape, &reshape->from, &reshape->of) || !state_write(reshape) ||
+        !make_container(reshape) || !copy_scripts(reshape) ||
+        !read_rid(reshape, &reshape->to, &reshape->made) || !note_now(reshape))
+        return false;
+    reshape->phase = PHASE_COPY;
+    return state_write(reshape);
+}
+
+/* ---- the copy ---- */
+
+/* One page; `more` is false when there is nothing new. */
+static bool take_page(struct reshape *reshape, enum feed feed, bool *more)
+{
+    struct text *where = feed == FEED_ALL ? &reshape->all : &reshape->latest;
+    orrery_response *response = NULL;
+    orrery_status status = feed_read(reshape, feed, where, &response);
+    orrery_value changes = orrery_value_member(orrery_response_json(response), "Documents");
+    bool good = !orrery_failed(status);
+
+    *more = status != ORRERY_NOT_MODIFIED;
+    if (good && *more) {
+        good = rows_take_over(reshape, feed, changes);
+        *(feed == FEED_ALL ? &reshape->changes : &reshape->items) += orrery_value_count(changes);
+    }
+    if (good) {
+        bool moves = strcmp(text_of(where), orrery_response_etag(response)) != 0;
+
+        text_empty(where);
+        text_puts(where, orrery_response_etag(response));
+        good = !moves || state_write(reshape);
+    }
+    orrery_response_free(response);
+    return good;
+}
+
+/* Items as they are, up to the LSN from which on the other feed has every change. */
+static bool copy(struct reshape *reshape)
+{
+    bool more = true, good = true;
+
+    while (good && more && feed_lsn(&reshape->latest) < feed_lsn(&reshape->all))
+        good = goes_on() && take_page(reshape, FEED_LATEST, &more);
+    if (!good)
+        return false;
+    say(reshape, "items copied", reshape->items);
+    reshape->phase = PHASE_FOLLOW;
+    return state_write(reshape);
+}
+
+/* Everything that is new. With writers at work it may have no end: they are held back, or it goes on until it is interrupted. */
+static bool follow_all(struct reshape *reshape)
+{
+    bool more = true, good = true;
+
+    while (good && more)
+        good = goes_on() && take_page(reshape, FEED_ALL, &more);
+    return good;
+}
+
+/* A page of a very large transaction may end within it, and then is of no one LSN. */
+static bool is_at(const struct reshape *reshape, uint64_t lsn)
+{
+    return feed_lsn(&reshape->all) >= lsn && !strchr(text_of(&reshape->all), '.');
+}
+
+/* Everything up to now: writers may go on. */
+static bool follow(struct reshape *reshape)
+{
+    bool more = true, good;
+    uint64_t lsn = 0;
+
+    good = snapshot_lsn(reshape->cli, text_of(&reshape->from), &lsn);
+    while (good && more && !is_at(reshape, lsn))
+        good = goes_on() && take_page(reshape, FEED_ALL, &more);
+    return good;
+}
+
+/* ---- in the place of the old one ---- */
+
+static orrery_status command(const struct reshape *reshape, const char *link, const struct text *body)
+{
+    return orrery_create(reshape->cli->client, link, text_of(body), body->size, NULL, NULL);
+}
+
+static orrery_status hold(const struct reshape *reshape, int ms)
+{
+    struct text body = { 0 };
+    orrery_status status;
+
+    text_puts(&body, "{\"container\":");
+    text_json(&body, text_of(&reshape->from), reshape->from.size);
+    text_printf(&body, ",\"ms\":%d}", ms);
+    status = command(reshape, "_orrery/hold", &body);
+    text_free(&body);
+    return status;
+}
+
+static orrery_status swap(const struct reshape *reshape, uint64_t lsn, uint64_t with_lsn)
+{
+    struct text body = { 0 };
+    orrery_status status;
+
+    text_puts(&body, "{\"container\":");
+    text_json(&body, text_of(&reshape->from), reshape->from.size);
+    text_printf(&body, ",\"lsn\":%llu,\"with\":", (unsigned long long)lsn);
+    text_json(&body, text_of(&reshape->to), reshape->to.size);
+    text_printf(&body, ",\"withLsn\":%llu}", (unsigned long long)with_lsn);
+    status = command(reshape, "_orrery/swap", &body);
+    text_free(&body);
+    return status;
+}
+
+/* Writers are held back while the last changes are taken over. One that was under way already makes another round. */
+static bool change_places(struct reshape *reshape)
+{
+    orrery_status status = ORRERY_EPRECONDITION;
+    bool good = true;
+
+    for (int i = 0; good && status == ORRERY_EPRECONDITION && i < SWITCHES; i++) {
+        uint64_t with_lsn = 0;
+
+        good = worked(reshape, hold(reshape, HOLD_MS)) && follow_all(reshape) &&
+               snapshot_lsn(reshape->cli, text_of(&reshape->to), &with_lsn);
+        if (good)
+            status = swap(reshape, feed_lsn(&reshape->all), with_lsn);
+    }
+    if (good && orrery_failed(status))
+        cli_tell(reshape->cli, status, NULL);
+    if (!good || orrery_failed(status))
+        hold(reshape, 0);
+    return good && !orrery_failed(status);
+}
+
+static bool is_switched(struct reshape *reshape)
+{
+    struct text rid = { 0 };
+    bool is = reshape->made.size && read_rid(reshape, &reshape->from, &rid) &&
+              strcmp(text_of(&rid), text_of(&reshape->made)) == 0;
+
+    text_free(&rid);
+    return is;
+}
+
+/* That it is done is kept, so that the same command does not begin anew. */
+static bool finish(struct reshape *reshape)
+{
+    if (reshape->phase != PHASE_DONE) {
+        reshape->phase = PHASE_DONE;
+        if (!state_write(reshape))
+            return false;
+    }
+    printf("%s is what the plan says; what it was before is %s: delete it when nothing is missed\n",
+           text_of(&reshape->from), text_of(&reshape->to));
+    return true;
+}
+
+/* ---- the command ---- */
+
+static bool define(struct reshape *reshape)
+{
+    orrery_response *response = NULL;
+    bool good = worked(reshape, orrery_read(reshape->cli->client, text_of(&reshape->to), NULL, &response)) &&
+                orrery_json_parse(orrery_response_body(response, NULL), ORRERY_TEXT, &reshape->definition) ==
+                    ORRERY_OK;
+
+    if (good)
+        reshape->key = orrery_value_member(
+            orrery_value_member(orrery_json_root(reshape->definition), "partitionKey"), "paths");
+    orrery_response_free(response);
+    return good;
+}
+
+/* The new container has everything, and was compared. `done`: it has taken the old one's place already. */
+static bool prepare(struct reshape *reshape, bool *done)
+{
+    uint64_t rows = 0, lsn;
+
+    if (!state_read(reshape))
+        return false;
+    *done = is_switched(reshape);
+    if (*done)
+        return finish(reshape);
+    if (reshape->phase == PHASE_DONE) /* the container was made anew since */
+        reshape->phase = PHASE_BEGIN;
+    if ((reshape->phase == PHASE_BEGIN && !begin(reshape)) || !define(reshape) ||
+        (reshape->phase == PHASE_COPY && !copy(reshape)) || !follow(reshape))
+        return false;
+    say(reshape, "changes followed", reshape->changes);
+    lsn = feed_lsn(&reshape->all);
+    if (!verify(reshape, lsn, &rows))
+        return false;
+    printf("%s: %llu items compared as of LSN %llu, none differs\n", text_of(&reshape->from),
+           (unsigned long long)rows, (unsigned long long)lsn);
+    return true;
+}
+
+static bool conclude(struct reshape *reshape)
+{
+    const struct options *options = reshape->cli->options;
+
+    while (options->follow && !interrupted()) {
+        if (!follow(reshape))
+            return interrupted();
+        poll(NULL, 0, LOOK_AGAIN_MS);
+    }
+    if (options->switches)
+        return follow(reshape) && change_places(reshape) && finish(reshape);
+    printf("%s has every change up to LSN %llu: --switch puts it in the place of %s\n", text_of(&reshape->to),
+           (unsigned long long)feed_lsn(&reshape->all), text_of(&reshape->from));
+    return true;
+}
+
+/* The new container is the one that this has made, or one that an earlier run had just made. */
+static bool may_remove(struct reshape *reshape)
+{
+    struct text rid = { 0 };
+    bool may;
+
+    if (!reshape->made.size)
+        return is_empty(reshape);
+    may = read_rid(reshape, &reshape->to, &rid) && strcmp(text_of(&rid), text_of(&reshape->made)) == 0;
+    text_free(&rid);
+    return may;
+}
+
+static bool cancel(struct reshape *reshape)
+{
+    orrery_status status;
+
+    reshape->any_plan = true;
+    if (!state_read(reshape))
+        return false;
+    if (!reshape->is_kept) {
+        tell("%s is not being reshaped", text_of(&reshape->from));
+        return false;
+    }
+    if (reshape->phase == PHASE_DONE || is_switched(reshape)) /* what it was before is left to its owner */
+        return state_remove(reshape);
+    status = orrery_read(reshape->cli->client, text_of(&reshape->to), NULL, NULL);
+    if (!orrery_failed(status) && !may_remove(reshape))
+        return false;
+    if (!orrery_failed(status))
+        status = orrery_delete(reshape->cli->client, text_of(&reshape->to), NULL, NULL);
+    return (status == ORRERY_ENOTFOUND || worked(reshape, status)) && state_remove(reshape);
+}
+
+static void reshape_open(struct reshape *reshape, const struct cli *cli, const char *database,
+                         orrery_value plan)
+{
+    *reshape = (struct reshape){ .cli = cli, .plan = plan, .mapping = plan_mapping(plan) };
+    reshape->name = orrery_value_text(orrery_value_member(plan, "id"), NULL);
+    text_puts(&reshape->database, database);
+    text_printf(&reshape->from, "%s/colls/%s", database, reshape->name);
+    text_printf(&reshape->to, "%s" RESHAPE_SUFFIX, text_of(&reshape->from));
+    text_printf(&reshape->states, "%s/colls/" RESHAPE_STATES, database);
+}
+
+static void reshape_close(struct reshape *reshape)
+{
+    struct text *const texts[] = { &reshape->database, &reshape->from,   &reshape->to,
+                                   &reshape->states,   &reshape->of,     &reshape->made,
+                                   &reshape->all,      &reshape->latest, &reshape->etag };
+
+    orrery_json_free(reshape->definition);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        text_free(texts[i]);
+}
+
+static bool run_one(const struct cli *cli, const char *database, orrery_value plan)
+{
+    struct reshape reshape;
+    bool done = false, good;
+
+    reshape_open(&reshape, cli, database, plan);
+    if (cli->options->cancel)
+        good = cancel(&reshape);
+    else
+        good = prepare(&reshape, &done) && (done || conclude(&reshape));
+    reshape_close(&reshape);
+    return good;
+}
+
+/* One after another: each is there, or is as it was. */
+static bool run_all(const struct cli *cli, orrery_value plan)
+{
+    const char *named = orrery_value_text(orrery_value_member(plan, "database"), NULL);
+    const char *database = cli->options->in ? cli->options->in : named;
+    orrery_value one;
+    bool good = *database;
+
+    if (!good)
+        tell("the plan names no database: --in dbs/x");
+    for (size_t at = 0; good && orrery_value_next(orrery_value_member(plan, "containers"), &at, NULL, &one);)
+        good = run_one(cli, database, one);
+    return good;
+}
+
+int reshape_command(const struct options *options)
+{
+    orrery_json *plan = options->word_count == 1 ? plan_read(options->word[0]) : NULL;
+    struct cli cli;
+    bool good;
+
+    if (options->word_count != 1)
+        tell("reshape wants one plan, a file: docs/modelling/reshape.md");
+    if (!plan || !cli_open(&cli, options)) {
+        orrery_json_free(plan);
+        return 2;
+    }
+    interrupt_catch();
+    good = run_all(&cli, orrery_json_root(plan));
+    orrery_json_free(plan);
+    cli_close(&cli);
+    return good ? 0 : 1;
+}

@@ -1,0 +1,329 @@
+/* cli/reshape_rows.c - what changes of the old container make of the new one: rows by the plan's query, written in bulk. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "members.h"
+#include "reshape_private.h"
+
+enum { IMAGES_AT_A_TIME = 100, ACTIONS_AT_A_TIME = 500, LOST_MAX = 5 };
+
+/* What becomes of one item of the new container. */
+struct action {
+    orrery_value row;
+    bool removes;
+    bool is_done;
+};
+
+/* Rows lie in the answers that they came in, which live as long as the list. */
+struct actions {
+    struct action *action;
+    size_t count, room;
+    orrery_response **answer;
+    size_t answer_count;
+};
+
+static void actions_free(struct actions *actions)
+{
+    for (size_t i = 0; i < actions->answer_count; i++)
+        orrery_response_free(actions->answer[i]);
+    free(actions->answer);
+    free(actions->action);
+}
+
+static void add_action(struct actions *actions, orrery_value row, bool removes)
+{
+    if (actions->count == actions->room) {
+        actions->room = actions->room ? actions->room * 2 : 64;
+        actions->action = must_resize(actions->action, actions->room * sizeof(*actions->action));
+    }
+    actions->action[actions->count++] = (struct action){ .row = row, .removes = removes };
+}
+
+/* ---- images: what an item was, and what it is ---- */
+
+struct images {
+    orrery_value *image;
+    bool *removes;
+    size_t count;
+};
+
+/* In the order of changes: what an item was is removed, and what it is, is written, which undoes the removal. */
+static void list_images(enum feed feed, orrery_value changes, struct images *images)
+{
+    size_t room = 2 * orrery_value_count(changes) + 1;
+    orrery_value change;
+
+    *images = (struct images){ .image = must_alloc(room * sizeof(*images->image)),
+                               .removes = must_alloc(room * sizeof(*images->removes)) };
+    for (size_t at = 0; orrery_value_next(changes, &at, NULL, &change);) {
+        const orrery_value sides[] = { orrery_value_member(change, "previous"),
+                                       feed == FEED_ALL ? orrery_value_member(change, "current") : change };
+
+        for (int side = feed == FEED_ALL ? 0 : 1; side < 2; side++) {
+            if (orrery_value_count(sides[side]) == 0) /* {}: it was deleted */
+                continue;
+            images->image[images->count] = sides[side];
+            images->removes[images->count++] = side == 0;
+        }
+    }
+}
+
+static bool keep_answer(struct actions *actions, orrery_response *answer)
+{
+    actions->answer = must_resize(actions->answer, (actions->answer_count + 1) * sizeof(orrery_response *));
+    actions->answer[actions->answer_count++] = answer;
+    return true;
+}
+
+/* The rows that the plan's query makes of some images. */
+static bool map_some(struct reshape *reshape, const struct images *images, size_t from, size_t to,
+                     struct actions *actions)
+{
+    struct text body = { 0 };
+    orrery_response *answer = NULL;
+    orrery_value rows, row;
+    orrery_status status;
+
+    text_puts(&body, "{\"container\":");
+    text_json(&body, text_of(&reshape->from), reshape->from.size);
+    text_puts(&body, ",\"query\":");
+    text_json(&body, reshape->mapping, strlen(reshape->mapping));
+    text_puts(&body, ",\"items\":[");
+    for (size_t i = from; i < to; i++) {
+        char *text = NULL;
+
+        if (orrery_value_print(images->image[i], &text, NULL) == ORRERY_OK)
+            text_printf(&body, "%s%s", i > from ? "," : "", text);
+        orrery_free(text);
+    }
+    text_puts(&body, "]}");
+    status = orrery_create(reshape->cli->client, "_orrery/map", text_of(&body), body.size, NULL, &answer);
+    text_free(&body);
+    if (orrery_failed(status)) {
+        cli_tell(reshape->cli, status, reshape->mapping);
+        return false;
+    }
+    rows = orrery_value_member(orrery_response_json(answer), "rows");
+    for (size_t i = from; i < to; i++)
+        for (size_t at = 0; orrery_value_next(orrery_value_element(rows, i - from), &at, NULL, &row);)
+            add_action(actions, row, images->removes[i]);
+    return keep_answer(actions, answer);
+}
+
+static bool map_images(struct reshape *reshape, const struct images *images, struct actions *actions)
+{
+    bool good = true;
+
+    for (size_t from = 0; good && from < images->count; from += IMAGES_AT_A_TIME) {
+        size_t left = images->count - from;
+
+        if (reshape->mapping)
+            good = map_some(reshape, images, from, from + (left < IMAGES_AT_A_TIME ? left : IMAGES_AT_A_TIME),
+                            actions);
+        for (size_t i = from; !reshape->mapping && i < images->count && i < from + IMAGES_AT_A_TIME; i++)
+            add_action(actions, images->image[i], images->removes[i]);
+    }
+    return good;
+}
+
+/* ---- one action for each item ---- */
+
+bool row_key(const struct reshape *reshape, orrery_value row, struct key *key)
+{
+    size_t count = orrery_value_count(reshape->key);
+
+    *key = (struct key){ 0 };
+    for (size_t i = 0; i < count && i < sizeof(key->level) / sizeof(key->level[0]); i++) {
+        const char *path = orrery_value_text(orrery_value_element(reshape->key, i), NULL);
+
+        if (!key_level(&key->level[i], plan_value_at(row, path)))
+            return false;
+    }
+    key->key = count == 1 ? key->level[0] : orrery_key_list(key->level, count);
+    return true;
+}
+
+/* What two rows of one item have in common: its id and its partition key, as a text. */
+static void identify(const struct reshape *reshape, orrery_value row, struct text *out)
+{
+    size_t size;
+    const char *id = orrery_value_text(orrery_value_member(row, "id"), &size);
+
+    text_empty(out);
+    text_json(out, id, size);
+    for (size_t i = 0; i < orrery_value_count(reshape->key); i++) {
+        const char *path = orrery_value_text(orrery_value_element(reshape->key, i), NULL);
+        char *text = NULL;
+
+        text_byte(out, ',');
+        if (orrery_value_print(plan_value_at(row, path), &text, NULL) == ORRERY_OK)
+            text_puts(out, text);
+        orrery_free(text);
+    }
+}
+
+static size_t hash_of(const char *text)
+{
+    size_t hash = 5381;
+
+    for (; *text; text++)
+        hash = hash * 33 + (unsigned char)*text;
+    return hash;
+}
+
+/* The last action of each item is left to do. */
+static void leave_last(const struct reshape *reshape, struct actions *actions)
+{
+    size_t room = 2 * actions->count + 1;
+    char **seen = must_alloc(room * sizeof(*seen));
+    struct text name = { 0 };
+
+    for (size_t i = actions->count; i-- > 0;) {
+        size_t at;
+
+        identify(reshape, actions->action[i].row, &name);
+        for (at = hash_of(text_of(&name)) % room; seen[at] && strcmp(seen[at], text_of(&name)) != 0;)
+            at = (at + 1) % room;
+        actions->action[i].is_done = seen[at] != NULL;
+        if (!seen[at])
+            seen[at] = must_copy(text_of(&name), name.size);
+    }
+    for (size_t i = 0; i < room; i++)
+        free(seen[i]);
+    free(seen);
+    text_free(&name);
+}
+
+/* ---- writing ---- */
+
+static bool tell_bad_row(const char *what, orrery_value row)
+{
+    char *text = NULL;
+
+    if (orrery_value_print(row, &text, NULL) == ORRERY_OK)
+        tell("%s: %.200s", what, text);
+    orrery_free(text);
+    return false;
+}
+
+static bool add_to_batch(const struct reshape *reshape, const struct action *action, orrery_batch *batch)
+{
+    orrery_value id = orrery_value_member(action->row, "id");
+    struct text body = { 0 };
+    char *text = NULL;
+    struct key key;
+    size_t size;
+
+    if (orrery_value_type(id) != ORRERY_STRING)
+        return tell_bad_row("a row of the plan's query has no id", action->row);
+    if (!row_key(reshape, action->row, &key))
+        return tell_bad_row("a row of the plan's query has no partition key", action->row);
+    if (action->removes) {
+        orrery_batch_delete(batch, orrery_value_text(id, NULL), NULL, &key.key);
+    } else if (orrery_value_print(action->row, &text, &size) == ORRERY_OK) {
+        members_without_system(&body, text, size);
+        orrery_batch_upsert(batch, text_of(&body), body.size, &key.key);
+    }
+    orrery_free(text);
+    text_free(&body);
+    return true;
+}
+
+/* What was held back or lost is to be sent again. False: it was refused, which is told. */
+static bool settle(struct action *action, const orrery_result *result, bool *lost)
+{
+    switch (result->status) {
+    case ORRERY_ETHROTTLED:
+    case ORRERY_ERETRY:
+        return true;
+    case ORRERY_EIO:
+    case ORRERY_ETIMEOUT:
+    case ORRERY_ESERVER:
+        *lost = true;
+        return true;
+    case ORRERY_ENOTFOUND:
+        action->is_done = action->removes;
+        break;
+    default:
+        action->is_done = !orrery_failed(result->status);
+    }
+    if (action->is_done)
+        return true;
+    tell("the new container refuses an item (%d): %s", result->http,
+         orrery_value_text(orrery_value_member(result->body, "message"), NULL));
+    return tell_bad_row("it is", action->row);
+}
+
+/* Sends what is left of so many actions, once. */
+static bool send_some(const struct reshape *reshape, struct action *action, size_t count, size_t *left,
+                      bool *lost)
+{
+    orrery_options options = { .size = sizeof(options), .minimal = 1 };
+    orrery_response *answer = NULL;
+    orrery_batch *batch = NULL;
+    orrery_status status = orrery_batch_new(&batch);
+    bool good = status == ORRERY_OK;
+    size_t sent = 0;
+
+    *left = 0;
+    for (size_t i = 0; good && i < count; i++) {
+        sent += !action[i].is_done;
+        good = action[i].is_done || add_to_batch(reshape, &action[i], batch);
+    }
+    if (good && sent)
+        status = orrery_bulk_run(reshape->cli->client, text_of(&reshape->to), batch, &options, &answer);
+    if (good && sent && !answer) {
+        cli_tell(reshape->cli, status, NULL);
+        good = false;
+    }
+    for (size_t i = 0, at = 0; good && answer && i < count; i++) {
+        orrery_result result = { .size = sizeof(result) };
+
+        if (action[i].is_done)
+            continue;
+        good = orrery_batch_result(answer, at++, &result) == ORRERY_OK && settle(&action[i], &result, lost);
+        *left += !action[i].is_done;
+    }
+    orrery_response_free(answer);
+    orrery_batch_free(batch);
+    return good;
+}
+
+static bool send_all(const struct reshape *reshape, struct actions *actions)
+{
+    bool good = true;
+
+    for (size_t from = 0; good && from < actions->count; from += ACTIONS_AT_A_TIME) {
+        size_t count = actions->count - from, left = 1;
+
+        count = count < ACTIONS_AT_A_TIME ? count : ACTIONS_AT_A_TIME;
+        for (int losses = 0; good && left && losses < LOST_MAX;) {
+            bool lost = false;
+
+            good = send_some(reshape, actions->action + from, count, &left, &lost);
+            losses += lost;
+        }
+        if (good && left) {
+            tell("the server cannot be reached: run the command again to go on");
+            good = false;
+        }
+    }
+    return good;
+}
+
+bool rows_take_over(struct reshape *reshape, enum feed feed, orrery_value changes)
+{
+    struct actions actions = { 0 };
+    struct images images;
+    bool good;
+
+    list_images(feed, changes, &images);
+    good = map_images(reshape, &images, &actions);
+    if (good)
+        leave_last(reshape, &actions);
+    good = good && send_all(reshape, &actions);
+    free(images.image);
+    free(images.removes);
+    actions_free(&actions);
+    return good;
+}

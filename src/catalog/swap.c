@@ -1,0 +1,158 @@
+/* src/catalog/swap.c - two containers change names, in one commit; their items stay where they are. */
+#include <assert.h>
+
+#include "base/thread.h"
+#include "catalog/change.h"
+#include "catalog/entry.h"
+
+enum { SIDES = 2 };
+
+/* One of the two, while they change names. */
+struct side {
+    struct container *now, *made;
+    struct record record;
+    uint64_t lsn;
+};
+
+/* The same members in the same order, with another id. */
+static struct json with_id(struct op *op, struct json definition, struct slice id)
+{
+    struct json_builder out;
+
+    json_builder_init(&out, &op->arena);
+    json_begin_object(&out);
+    for (struct json_iter i = json_iter(definition); json_next(&i);) {
+        json_add_name(&out, i.name);
+        if (slice_is(i.name, "id"))
+            json_add_string(&out, id);
+        else
+            json_add(&out, i.value);
+    }
+    json_end(&out);
+    return json_built(&out);
+}
+
+static enum status find_side(struct op *op, struct catalog *catalog, const struct container *wanted,
+                             struct side *side)
+{
+    side->now = catalog_find_by_rid(catalog, &wanted->rid);
+    if (!side->now)
+        return op_fail_as(op, ST_NOT_FOUND);
+    if (side->now->part_count != 1) /* it has as many LSNs */
+        return op_fail(op, ST_NOT_BUILT, "A container of several buckets is not renamed.");
+    side->lsn = container_lsn(side->now);
+    return ST_OK;
+}
+
+/* Puts the container with the other one's id into the batch. */
+static enum status put_side(struct op *op, struct batch *batch, struct side *side,
+                            const struct container *other)
+{
+    struct versions versions;
+    enum status st;
+
+    TRY(versions_replace(op, side->now, with_id(op, side->now->definition, other->id), &versions));
+    side->record = container_record(op, &versions, &side->now->ranges, side->now->part_count,
+                                    container_kept_flags(side->now));
+    TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&side->now->rid)), &side->record));
+    change_redefines(batch, &side->now->rid, side->now->part_count, false);
+out:
+    return st;
+}
+
+/* Session tokens go by names: whoever has one of the old container of a name can read the new one. See past.h. */
+static struct commit above_both(struct op *op, const struct side *side, uint64_t lsn)
+{
+    struct batch *batch = batch_new(op, bucket_id(side->now->bucket));
+
+    batch_begins_above(batch, lsn);
+    return (struct commit){ .batch = batch, .bucket = side->now->bucket };
+}
+
+static enum status commit_sides(struct op *op, struct catalog *catalog, struct batch *batch,
+                                struct side side[SIDES])
+{
+    uint64_t lsn = side[0].lsn > side[1].lsn ? side[0].lsn : side[1].lsn;
+    struct commit commits[SIDES + 1] = { above_both(op, &side[0], lsn), above_both(op, &side[1], lsn) };
+
+    return change_commit_with(op, catalog, batch, commits, SIDES, &side[0].record);
+}
+
+static enum status make_sides(struct op *op, struct catalog *catalog, struct side side[SIDES])
+{
+    enum status st = ST_OK;
+
+    side[1].record.ts_ms = side[0].record.ts_ms; /* of the one commit */
+    for (int i = 0; i < SIDES; i++)
+        TRY(container_make(op, catalog->compute, side[i].now->database, &side[i].now->rid, &side[i].record,
+                           &side[i].now->bucket, &side[i].made));
+    for (int i = 0; i < SIDES; i++) {
+        container_share(side[i].now, side[i].made, false);
+        change_version(side[i].now, side[i].made);
+    }
+    catalog_add_swapped(catalog, side[0].made, side[1].made);
+    for (int i = 0; i < SIDES; i++)
+        container_release(side[i].now); /* the maps' own reference */
+out:
+    return st;
+}
+
+static enum status swap(struct op *op, struct catalog *catalog, struct side side[SIDES])
+{
+    struct batch *batch = change_begin(op, catalog);
+    enum status st;
+
+    for (int i = 0; i < SIDES; i++)
+        container_retire(side[i].now);
+    for (int i = 0; i < SIDES; i++)
+        TRY(put_side(op, batch, &side[i], side[1 - i].now));
+    TRY(commit_sides(op, catalog, batch, side));
+    TRY(make_sides(op, catalog, side));
+out:
+    for (int i = 0; st != ST_OK && st != ST_AMBIGUOUS && i < SIDES; i++)
+        container_go_on(side[i].now); /* under its name of before */
+    return st;
+}
+
+static enum status check_sides(struct op *op, const struct side side[SIDES], const uint64_t lsn[SIDES])
+{
+    for (int i = 0; i < SIDES; i++)
+        if (side[i].lsn != lsn[i])
+            return op_fail(op, ST_PRECONDITION_FAILED,
+                           "The container '%.*s' is at the LSN %llu, and not at %llu: it was written to.",
+                           SLICE_ARGS(side[i].now->link), (unsigned long long)side[i].lsn,
+                           (unsigned long long)lsn[i]);
+    return ST_OK;
+}
+
+static enum status find_and_swap(struct op *op, struct catalog *catalog, struct container *const pair[SIDES],
+                                 const uint64_t lsn[SIDES], uint64_t after[SIDES])
+{
+    struct side side[SIDES] = { 0 };
+    enum status st = ST_OK;
+
+    for (int i = 0; i < SIDES; i++)
+        TRY(find_side(op, catalog, pair[i], &side[i]));
+    TRY(check_sides(op, side, lsn));
+    TRY(swap(op, catalog, side));
+    for (int i = 0; i < SIDES; i++)
+        after[i] = container_lsn(side[i].now);
+out:
+    for (int i = 0; i < SIDES; i++)
+        container_release(side[i].now);
+    return st;
+}
+
+enum status catalog_swap_containers(struct op *op, struct catalog *catalog,
+                                    struct container *const pair[SIDES], const uint64_t lsn[SIDES],
+                                    uint64_t after[SIDES])
+{
+    enum status st = change_lock(op, catalog);
+
+    assert(!rid_equal(&pair[0]->rid, &pair[1]->rid));
+    assert(pair[0]->database == pair[1]->database);
+    if (st == ST_OK)
+        st = find_and_swap(op, catalog, pair, lsn, after);
+    change_unlock(catalog);
+    return st;
+}

@@ -1,0 +1,183 @@
+/* src/resource/reshape.c - items mapped by a query, writes held back, two containers that change names. */
+#include <assert.h>
+
+#include "base/limits.h"
+#include "query/query.h"
+#include "resource/link.h"
+#include "resource/reshape.h"
+#include "workload/workload.h"
+
+/* A whole number of a member that is there and not below zero. */
+static enum status read_number(struct op *op, struct json wanted, const char *name, int64_t *number)
+{
+    struct json value = json_get(wanted, name);
+
+    if (json_kind(value) != JSON_NUMBER || !json_is_int(value) || json_int(value) < 0)
+        return op_fail(op, ST_BAD_REQUEST, "\"%s\" must be a whole number.", name);
+    *number = json_int(value);
+    return ST_OK;
+}
+
+/* ---- map ---- */
+
+/* A source of one item. */
+struct one_item {
+    struct query_source base;
+    struct json item;
+    bool is_given;
+};
+
+static enum status next_item(struct op *op, struct query_source *source, struct query_row *row, bool *found)
+{
+    struct one_item *one = (struct one_item *)source; /* its first member */
+
+    (void)op;
+    *found = !one->is_given;
+    if (*found)
+        *row = (struct query_row){ .source = source, .number = 1, .weight = 1, .body = one->item };
+    one->is_given = true;
+    return ST_OK;
+}
+
+static enum status seek_item(struct op *op, struct query_source *source, uint64_t after)
+{
+    (void)op;
+    ((struct one_item *)source)->is_given = after > 0;
+    return ST_OK;
+}
+
+static enum status print_rows(struct op *op, const struct query_page *page, struct buf *answer)
+{
+    if (page->next.data)
+        return op_fail(op, ST_BAD_REQUEST, "The query makes more than %d rows of an item.", MAP_ROWS_MAX);
+    buf_byte(answer, '[');
+    for (size_t i = 0; i < page->count; i++) {
+        buf_text(answer, i ? "," : "");
+        buf_slice(answer, page->row[i]);
+    }
+    buf_byte(answer, ']');
+    return answer->failed ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
+}
+
+/* Compiled for each item: what a query keeps while it runs is not another item's. */
+static enum status map_item(struct op *op, const struct container *container, struct slice text,
+                            struct json item, struct buf *answer)
+{
+    struct one_item source = { .base = { .next = next_item, .seek = seek_item, .seed = op->seed },
+                               .item = item };
+    struct query_options options = { .computed = json_get(container->definition, "computedProperties") };
+    struct query_limits limits = { .rows = MAP_ROWS_MAX, .bytes = PAGE_BYTES_MAX, .scanned_rows = 2 };
+    struct query_page page = { 0 };
+    struct query *query;
+    enum status st;
+
+    TRY(query_compile(op, text, json_undefined, &options, &query));
+    if (!query_is_of_each(query))
+        TRY(op_fail(op, ST_BAD_REQUEST,
+                    "The query must make the rows of each item by itself: without DISTINCT, GROUP BY, ORDER "
+                    "BY, TOP, OFFSET and sums over items."));
+    TRY(query_run(op, query, &source.base, slice_of(""), &limits, &page));
+    TRY(print_rows(op, &page, answer));
+out:
+    query_page_free(&page);
+    return st;
+}
+
+static enum status map_items(struct op *op, const struct container *container, struct slice text,
+                             struct json items, struct buf *answer)
+{
+    enum status st = ST_OK;
+    bool first = true;
+
+    buf_text(answer, "{\"rows\":[");
+    for (struct json_iter i = json_iter(items); json_next(&i); first = false) {
+        buf_text(answer, first ? "" : ",");
+        if (json_kind(i.value) != JSON_OBJECT)
+            TRY(op_fail(op, ST_BAD_REQUEST, "\"items\" must be objects."));
+        TRY(map_item(op, container, text, i.value, answer));
+    }
+    buf_text(answer, "]}");
+out:
+    return st;
+}
+
+enum status map_run(struct op *op, struct service *service, struct json wanted, struct buf *answer)
+{
+    static const char *const names[] = { "container", "query", "items", NULL };
+    struct json text = json_get(wanted, "query"), items = json_get(wanted, "items");
+    struct container *container = NULL;
+    enum status st;
+
+    TRY(link_check_names(op, wanted, names));
+    TRY(link_find(op, service->catalog, wanted, "container", &container));
+    if (json_kind(text) != JSON_STRING || json_kind(items) != JSON_ARRAY)
+        TRY(op_fail(op, ST_BAD_REQUEST, "\"query\" must be a text, and \"items\" an array."));
+    TRY(map_items(op, container, json_string(text), items, answer));
+out:
+    container_release(container);
+    return st;
+}
+
+/* ---- hold ---- */
+
+enum status hold_run(struct op *op, struct service *service, struct json wanted, struct buf *answer)
+{
+    static const char *const names[] = { "container", "ms", NULL };
+    struct container *container = NULL;
+    int64_t ms;
+    enum status st;
+
+    TRY(link_check_names(op, wanted, names));
+    TRY(link_find(op, service->catalog, wanted, "container", &container));
+    TRY(read_number(op, wanted, "ms", &ms));
+    if (ms > HOLD_MS_MAX)
+        TRY(op_fail(op, ST_BAD_REQUEST, "A container is held for %d milliseconds at most.", HOLD_MS_MAX));
+    atomic_store(&container->meter->held_until_us, ms ? env_monotonic_us(op->env) + ms * 1000 : 0);
+    buf_printf(answer, "{\"lsn\":%llu}", (unsigned long long)container_lsn(container));
+out:
+    container_release(container);
+    return st;
+}
+
+enum status hold_check(struct op *op, const struct container *container)
+{
+    int64_t until = atomic_load_explicit(&container->meter->held_until_us, memory_order_relaxed);
+
+    if (until == 0 || env_monotonic_us(op->env) >= until)
+        return ST_OK;
+    op->retry_after_ms = HOLD_RETRY_MS;
+    return op_fail(op, ST_TOO_MANY_REQUESTS,
+                   "The container is about to be replaced by another one: send the request again.");
+}
+
+/* ---- swap ---- */
+
+enum status swap_run(struct op *op, struct service *service, struct json wanted, struct buf *answer)
+{
+    static const char *const names[] = { "container", "lsn", "with", "withLsn", NULL };
+    struct container *pair[2] = { 0 };
+    int64_t lsn[2];
+    uint64_t after[2];
+    enum status st;
+
+    TRY(link_check_names(op, wanted, names));
+    TRY(read_number(op, wanted, "lsn", &lsn[0]));
+    TRY(read_number(op, wanted, "withLsn", &lsn[1]));
+    if (catalog_is_shared(service->catalog))
+        TRY(op_fail(op, ST_NOT_BUILT, "Several servers may use this store: no container is renamed here."));
+    TRY(link_find(op, service->catalog, wanted, "container", &pair[0]));
+    TRY(link_find(op, service->catalog, wanted, "with", &pair[1]));
+    if (pair[0]->database != pair[1]->database || rid_equal(&pair[0]->rid, &pair[1]->rid))
+        TRY(op_fail(op, ST_BAD_REQUEST, "\"with\" must be another container of the same database."));
+    TRY(catalog_swap_containers(op, service->catalog, pair,
+                                (uint64_t[]){ (uint64_t)lsn[0], (uint64_t)lsn[1] }, after));
+    atomic_store(&pair[0]->meter->held_until_us, 0);
+    for (int i = 0; service->workload && i < 2; i++)
+        workload_drop(service->workload, &pair[i]->rid); /* what was recorded is of another name */
+    buf_printf(answer, "{\"lsn\":%llu,\"withLsn\":%llu}", (unsigned long long)after[1],
+               (unsigned long long)after[0]);
+out:
+    container_release(pair[0]);
+    container_release(pair[1]);
+    return st;
+}

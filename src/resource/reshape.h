@@ -1,0 +1,24 @@
+/*
+ * src/resource/reshape.h - what `orrery reshape` asks for while it puts a container in the place of another one.
+ * POST /_orrery/map, /_orrery/hold and /_orrery/swap, each with a JSON body. docs/modelling/reshape.md describes them.
+ */
+#pragma once
+#include "resource/call.h"
+
+/*
+ * {"container":"dbs/d/colls/c","query":"SELECT VALUE {...} FROM c","items":[{...},...]}: the rows that the query makes of each of the
+ * items, as {"rows":[[...],...]}. The items need not be the container's.
+ */
+enum status map_run(struct op *op, struct service *service, struct json wanted, struct buf *answer);
+
+/* {"container":"dbs/d/colls/c","ms":2000}: its writes are told to come back, for so long. 0: they are let in again. */
+enum status hold_run(struct op *op, struct service *service, struct json wanted, struct buf *answer);
+
+/* For route/: 429 for a write while its container is held. */
+enum status hold_check(struct op *op, const struct container *container);
+
+/*
+ * {"container":"dbs/d/colls/c","lsn":17,"with":"dbs/d/colls/e","withLsn":9}: the two change names, if they are at these
+ * LSNs. Called while no other request is served.
+ */
+enum status swap_run(struct op *op, struct service *service, struct json wanted, struct buf *answer);
