@@ -261,18 +261,21 @@ out:
 
 static struct memory_row *row_for(struct memory *memory, struct slice key)
 {
-    struct sorted_node *node = sorted_find(&memory->rows, key);
-    size_t links_bytes = sorted_height(key) * sizeof(struct sorted_node *);
+    struct sorted_place place;
+    struct sorted_node *node = sorted_look(&memory->rows, key, &place);
+    size_t height, links_bytes;
     struct memory_row *row;
     char *key_bytes;
 
     if (node)
         return (struct memory_row *)node;
+    height = sorted_height(key);
+    links_bytes = height * sizeof(struct sorted_node *);
     row = heap_allocate_unset(sizeof(*row) + links_bytes + key.size);
     key_bytes = (char *)row + sizeof(*row) + links_bytes;
     memcpy(key_bytes, key.data, key.size);
     *row = (struct memory_row){ .node = { .key = slice_make(key_bytes, key.size), .after = row->links } };
-    sorted_insert(&memory->rows, &row->node);
+    sorted_insert_at(&memory->rows, &row->node, height, &place);
     memory->bytes += key.size;
     return row;
 }
