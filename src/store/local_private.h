@@ -22,7 +22,9 @@ struct local {
     struct packed *packed; /* NULL: entries are plain keys */
     struct cache *cache;   /* of documents that point reads asked for; NULL: none */
     struct committer *committer;
-    bool sync, threads;    /* how the committer works */
+    bool sync, threads; /* how the committer works */
+    bool is_packed;     /* `packed` is there, but for a moment while the store is rewound */
+    struct packed_options packed_options;
     pthread_rwlock_t lock; /* guards the table of buckets, not the buckets */
     struct local_bucket **chains;
     size_t chain_count, bucket_count; /* the former a power of two */
