@@ -428,6 +428,7 @@ static const struct store_ops local_ops = {
     .snapshot_together = local_snapshot_together,
     .release = local_release,
     .get_many = local_get_many,
+    .get_items = local_get_items,
     .get_latest = local_get_latest,
     .scan = local_scan,
     .commit_many = local_commit_many,

@@ -62,6 +62,8 @@ enum status local_snapshot_together(struct op *op, struct bucket *const *buckets
 void local_release(struct snapshot *snapshot);
 enum status local_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
                            struct slice *values);
+enum status local_get_items(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
+                            struct slice *values);
 enum status local_get_latest(struct op *op, struct bucket *bucket, struct slice key, struct slice *value);
 enum status local_scan(struct op *op, struct snapshot *snapshot, struct range range, struct scan_limit limit,
                        struct rows *rows);
