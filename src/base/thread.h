@@ -14,6 +14,14 @@ bool thread_may_block(void);
 
 #define thread_assert_may_block() assert(thread_may_block())
 
+/*
+ * A thread that says so catches up before each time it waits for something new to do. What it puts off is called then, once
+ * for each call and context, however often it was put off. False: on this thread nothing is put off; or there is too much.
+ */
+void thread_catches_up(void);
+bool thread_put_off(void (*call)(void *context), void *context);
+void thread_catch_up(void);
+
 /* For what is called with the mutex held. It sees only that somebody holds it: who forgot to is found when nobody does. */
 #define thread_assert_locked(mutex) assert(pthread_mutex_trylock(mutex) == EBUSY)
 

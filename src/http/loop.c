@@ -371,6 +371,20 @@ void loop_wake(struct loop *loop)
 
 /* The thread */
 
+/* Everything that has arrived was begun: what many of those requests put off is done for them together. */
+static void on_before_waiting(uv_prepare_t *before_waiting)
+{
+    (void)before_waiting;
+    thread_catch_up();
+}
+
+static void catch_up_before_waiting(struct loop *loop)
+{
+    uv_prepare_init(&loop->uv, &loop->before_waiting);
+    uv_prepare_start(&loop->before_waiting, on_before_waiting);
+    uv_unref((uv_handle_t *)&loop->before_waiting); /* the loop does not go on for it */
+}
+
 static int init_handles(struct loop *loop)
 {
     const struct listeners *listeners = &loop->server->listeners;
@@ -379,6 +393,7 @@ static int init_handles(struct loop *loop)
     loop->uv.data = loop;
     loop->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     uv_timer_init(&loop->uv, &loop->tick);
+    catch_up_before_waiting(loop);
     error = uv_async_init(&loop->uv, &loop->wake, on_wake);
     for (size_t i = 0; i < listeners->count && error == 0; i++)
         error = uv_poll_init(&loop->uv, &loop->accept[i], listeners->each[i].fd);
@@ -411,8 +426,10 @@ static void *run(void *argument)
     sigaddset(&pipe, SIGPIPE); /* OpenSSL writes with write() */
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
     thread_forbid_blocking();
+    thread_catches_up();
     accept_on_all(loop);
     uv_run(&loop->uv, UV_RUN_DEFAULT);
+    thread_catch_up();
     return NULL;
 }
 

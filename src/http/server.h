@@ -108,6 +108,7 @@ struct loop {
     uv_loop_t uv;
     uv_async_t wake;
     uv_timer_t tick;
+    uv_prepare_t before_waiting;
     uv_poll_t accept[LISTENERS_MAX];
     pthread_t thread;
     struct http_server *server;

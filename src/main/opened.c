@@ -19,7 +19,7 @@ static enum status open_store(struct op *op, const struct opened_with *with, str
         .sync = strcmp(settings->durability, "sync") == 0,
         .cache_bytes = with->folder ? (size_t)settings->cache_mb << 20 : 0,
         .threads = true,
-        .entries = with->folder ? ENTRIES_PACKED : ENTRIES_PLAIN,
+        .entries = is_remote ? ENTRIES_PLAIN : ENTRIES_PACKED,
     };
 
     return store_open(op, &options, store);

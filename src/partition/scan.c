@@ -409,7 +409,8 @@ static enum status get_picked(struct op *op, struct partition_scan *scan)
     assert(count <= PICK_ROWS_MAX);
     for (size_t i = 0; i < count; i++)
         key[i] = key_document(&op->arena, scan->container->bucket_id, scan->pick[scan->at_pick + i]);
-    TRY(view_get_many(op, partition_scan_view(scan), key, count, value));
+    TRY(scan->txn ? view_get_many(op, partition_scan_view(scan), key, count, value)
+                  : view_get_items(op, partition_scan_view(scan), key, count, value));
     scan->rows.row = arena_alloc(&op->arena, PICK_ROWS_MAX * sizeof(struct row));
     for (size_t i = 0; i < count; i++) {
         if (value[i].data)

@@ -53,6 +53,7 @@ struct backend_ops {
 struct backend {
     const struct backend_ops *ops;
     struct run_space *runs; /* its own, for the packed index */
+    bool is_fleeting;       /* nothing of it is there after close() */
 };
 
 struct backend *memory_backend(void);

@@ -57,24 +57,25 @@ static const struct batch_entry *entry_of(struct sorted_node *node)
     return node ? &node_of(node)->entry : NULL;
 }
 
-static struct batch_node *add_node(struct batch *batch, struct slice key)
+static struct sorted_node *add_node(struct batch *batch, struct slice key, struct sorted_place *place)
 {
-    size_t links_bytes = sorted_height(key) * sizeof(struct sorted_node *);
+    size_t height = sorted_height(key), links_bytes = height * sizeof(struct sorted_node *);
     struct batch_node *added = arena_alloc(batch->arena, sizeof(*added) + links_bytes);
 
     added->node = (struct sorted_node){ .key = key, .after = added->links };
-    sorted_insert(&batch->entries, &added->node);
-    return added;
+    sorted_insert_at(&batch->entries, &added->node, height, place);
+    return &added->node;
 }
 
 static void set(struct batch *batch, struct batch_entry entry)
 {
-    struct sorted_node *node = sorted_find(&batch->entries, entry.key);
+    struct sorted_place place;
+    struct sorted_node *node = sorted_look(&batch->entries, entry.key, &place);
 
     assert(key_is_of_bucket(entry.key, batch->bucket));
     batch->bytes += entry.key.size + entry.value.size;
     if (!node)
-        node = &add_node(batch, entry.key)->node;
+        node = add_node(batch, entry.key, &place);
     entry.key = node->key;
     node_of(node)->entry = entry;
 }

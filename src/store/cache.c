@@ -9,7 +9,7 @@
 #include "base/thread.h"
 #include "store/cache.h"
 
-enum { ENTRIES = 8, SET_BYTES = 16 * 1024, TICKET_VOID = 0 };
+enum { ENTRIES = 8, WANTED = 2 * ENTRIES, SET_BYTES = 16 * 1024, TICKET_VOID = 0 };
 
 struct entry {
     uint32_t key_size, value_size;
@@ -23,6 +23,9 @@ struct set {
     uint32_t bytes;
     uint64_t hits, misses;
     struct entry *entry[ENTRIES]; /* newest first; NULL behind the last */
+    uint32_t tag[ENTRIES];        /* of their keys: an entry with another one need not be looked at */
+    uint32_t wanted[WANTED];      /* tags of keys that were asked for lately and not found, in a ring */
+    uint32_t next_wanted;
 };
 
 struct cache {
@@ -59,6 +62,7 @@ static void remove_at(struct set *set, size_t at)
     assert(set->bytes >= entry_bytes(entry));
     set->bytes -= (uint32_t)entry_bytes(entry);
     memmove(set->entry + at, set->entry + at + 1, (ENTRIES - 1 - at) * sizeof(set->entry[0]));
+    memmove(set->tag + at, set->tag + at + 1, (ENTRIES - 1 - at) * sizeof(set->tag[0]));
     set->entry[ENTRIES - 1] = NULL;
     free(entry);
 }
@@ -77,23 +81,39 @@ void cache_close(struct cache *cache)
     free(cache);
 }
 
-static struct set *lock_set(struct cache *cache, struct slice key)
+/* A key, which set it belongs to, and which tag it has there. */
+struct hashed {
+    struct slice key;
+    size_t set;
+    uint32_t tag;
+};
+
+static struct hashed hash_of(const struct cache *cache, struct slice key)
 {
-    struct set *set = &cache->sets[murmur3_128(key.data, key.size).h1 & (cache->count - 1)];
+    uint64_t hash = murmur3_128(key.data, key.size).h1;
+
+    return (struct hashed){ key, hash & (cache->count - 1), (uint32_t)(hash >> 32) };
+}
+
+static struct set *lock_set(struct cache *cache, const struct hashed *hashed)
+{
+    struct set *set = &cache->sets[hashed->set];
 
     pthread_mutex_lock(&set->mutex);
     return set;
 }
 
 /* The key's place in the set; ENTRIES when it has none. */
-static size_t place_of(const struct set *set, struct slice key)
+static size_t place_of(const struct set *set, const struct hashed *hashed)
 {
-    size_t at = 0;
+    for (size_t at = 0; at < ENTRIES && set->entry[at]; at++) {
+        const struct entry *entry = set->entry[at];
 
-    while (at < ENTRIES && set->entry[at] &&
-           !slice_equal(slice_make(set->entry[at]->bytes, set->entry[at]->key_size), key))
-        at++;
-    return at < ENTRIES && set->entry[at] ? at : ENTRIES;
+        if (set->tag[at] == hashed->tag &&
+            slice_equal(slice_make(entry->bytes, entry->key_size), hashed->key))
+            return at;
+    }
+    return ENTRIES;
 }
 
 static bool copy_out(const struct entry *entry, struct op *op, struct slice *value)
@@ -109,8 +129,9 @@ static bool copy_out(const struct entry *entry, struct op *op, struct slice *val
 
 bool cache_find(struct cache *cache, struct op *op, struct slice key, struct slice *value)
 {
-    struct set *set = lock_set(cache, key);
-    size_t at = place_of(set, key);
+    struct hashed hashed = hash_of(cache, key);
+    struct set *set = lock_set(cache, &hashed);
+    size_t at = place_of(set, &hashed);
     bool found = at < ENTRIES && copy_out(set->entry[at], op, value);
 
     set->hits += found;
@@ -133,13 +154,39 @@ void cache_stats(struct cache *cache, struct cache_stats *stats)
     }
 }
 
+static uint64_t ticket_of(const struct cache *cache, const struct set *set)
+{
+    assert(set->version != TICKET_VOID); /* it begins above that, and only rises */
+    return set->changing || atomic_load(&cache->paused) ? TICKET_VOID : set->version;
+}
+
 uint64_t cache_ticket(struct cache *cache, struct slice key)
 {
-    struct set *set = lock_set(cache, key);
-    bool is_void = set->changing || atomic_load(&cache->paused);
-    uint64_t ticket = is_void ? TICKET_VOID : set->version;
+    struct hashed hashed = hash_of(cache, key);
+    struct set *set = lock_set(cache, &hashed);
+    uint64_t ticket = ticket_of(cache, set);
 
-    assert(set->version != TICKET_VOID); /* it begins above that, and only rises */
+    pthread_mutex_unlock(&set->mutex);
+    return ticket;
+}
+
+/* Whether it is one of those asked for lately; from now on it is. */
+static bool was_wanted(struct set *set, uint32_t tag)
+{
+    for (size_t i = 0; i < WANTED; i++)
+        if (set->wanted[i] == tag)
+            return true;
+    set->wanted[set->next_wanted] = tag;
+    set->next_wanted = (set->next_wanted + 1) % WANTED;
+    return false;
+}
+
+uint64_t cache_ticket_if_wanted(struct cache *cache, struct slice key)
+{
+    struct hashed hashed = hash_of(cache, key);
+    struct set *set = lock_set(cache, &hashed);
+    uint64_t ticket = was_wanted(set, hashed.tag) ? ticket_of(cache, set) : TICKET_VOID;
+
     pthread_mutex_unlock(&set->mutex);
     return ticket;
 }
@@ -171,18 +218,21 @@ static void make_room(struct set *set, size_t bytes)
     }
 }
 
-static void add_first(struct set *set, struct entry *entry)
+static void add_first(struct set *set, struct entry *entry, uint32_t tag)
 {
     thread_assert_locked(&set->mutex);
     make_room(set, entry_bytes(entry));
     assert(!set->entry[ENTRIES - 1]);
     memmove(set->entry + 1, set->entry, (ENTRIES - 1) * sizeof(set->entry[0]));
+    memmove(set->tag + 1, set->tag, (ENTRIES - 1) * sizeof(set->tag[0]));
     set->entry[0] = entry;
+    set->tag[0] = tag;
     set->bytes += (uint32_t)entry_bytes(entry);
 }
 
 void cache_fill(struct cache *cache, struct slice key, struct slice value, uint64_t ticket)
 {
+    struct hashed hashed;
     struct entry *entry;
     struct set *set;
 
@@ -191,9 +241,10 @@ void cache_fill(struct cache *cache, struct slice key, struct slice value, uint6
     entry = make_entry(key, value);
     if (!entry)
         return;
-    set = lock_set(cache, key);
-    if (set->version == ticket && !set->changing && place_of(set, key) == ENTRIES) {
-        add_first(set, entry);
+    hashed = hash_of(cache, key);
+    set = lock_set(cache, &hashed);
+    if (set->version == ticket && !set->changing && place_of(set, &hashed) == ENTRIES) {
+        add_first(set, entry, hashed.tag);
         entry = NULL;
     }
     pthread_mutex_unlock(&set->mutex);
@@ -202,8 +253,9 @@ void cache_fill(struct cache *cache, struct slice key, struct slice value, uint6
 
 void cache_begin_change(struct cache *cache, struct slice key)
 {
-    struct set *set = lock_set(cache, key);
-    size_t at = place_of(set, key);
+    struct hashed hashed = hash_of(cache, key);
+    struct set *set = lock_set(cache, &hashed);
+    size_t at = place_of(set, &hashed);
 
     set->changing++;
     set->version++;
@@ -214,7 +266,8 @@ void cache_begin_change(struct cache *cache, struct slice key)
 
 void cache_end_change(struct cache *cache, struct slice key)
 {
-    struct set *set = lock_set(cache, key);
+    struct hashed hashed = hash_of(cache, key);
+    struct set *set = lock_set(cache, &hashed);
 
     assert(set->changing > 0);
     set->changing--;

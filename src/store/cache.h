@@ -23,6 +23,9 @@ bool cache_find(struct cache *cache, struct op *op, struct slice key, struct sli
 
 /* The caller takes a ticket before it reads the value from the store, and hands it to cache_fill() with the value. */
 uint64_t cache_ticket(struct cache *cache, struct slice key);
+
+/* The same for those who ask for many: a ticket for a key that was asked for lately, and else one that fills nothing. */
+uint64_t cache_ticket_if_wanted(struct cache *cache, struct slice key);
 void cache_fill(struct cache *cache, struct slice key, struct slice value, uint64_t ticket);
 
 void cache_begin_change(struct cache *cache, struct slice key);

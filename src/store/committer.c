@@ -54,10 +54,12 @@ struct committer {
     struct op op; /* for calls of the backend; its arena lasts for one group */
     bool sync;
 
-    pthread_mutex_t mutex; /* guards the queue, `stopping`, `stats`, `incarnation` and buckets' `past` */
+    pthread_mutex_t
+        mutex; /* guards the queue, `called`, `stopping`, `stats`, `incarnation` and buckets' `past` */
     pthread_cond_t arrived;
     struct submission *first, **last;
     bool was_large; /* the last group */
+    bool called;    /* somebody has told the thread that there is work, since it last took some */
     bool stopping;
     struct store_stats stats;
     uint64_t incarnation;
@@ -82,8 +84,35 @@ static struct submission *end_of_set(const struct submission *first)
     return first->next;
 }
 
+/* Under the mutex: true when the caller is to signal `arrived`, without the mutex, on which the thread would wait. */
+static bool is_to_call(struct committer *committer)
+{
+    bool calls = committer->first && !committer->called;
+
+    committer->called |= calls;
+    return calls;
+}
+
+static void call_thread(void *context)
+{
+    struct committer *committer = context;
+    bool calls;
+
+    pthread_mutex_lock(&committer->mutex);
+    calls = is_to_call(committer);
+    pthread_mutex_unlock(&committer->mutex);
+    if (calls)
+        pthread_cond_signal(&committer->arrived);
+}
+
+/*
+ * A loop thread calls the committer when it has begun everything that has arrived, and so makes one group of it. It has the
+ * answers to send, so nobody would hear of an earlier commit earlier.
+ */
 void committer_submit(struct committer *committer, struct submission *submissions, size_t count)
 {
+    bool calls_later = submissions->waiting && thread_put_off(call_thread, committer), calls;
+
     assert(count > 0);
     for (size_t i = 0; i < count; i++) {
         assert((submissions[i].batch != NULL) == (submissions[i].kind == SUBMISSION_COMMIT));
@@ -97,9 +126,10 @@ void committer_submit(struct committer *committer, struct submission *submission
     assert(!*committer->last);    /* it points behind the last that waits */
     *committer->last = submissions;
     committer->last = &submissions[count - 1].next;
-    if (committer->first == submissions) /* else the committer is awake or knows already */
-        pthread_cond_signal(&committer->arrived);
+    calls = !calls_later && is_to_call(committer);
     pthread_mutex_unlock(&committer->mutex);
+    if (calls)
+        pthread_cond_signal(&committer->arrived);
 }
 
 static size_t bytes_of_set(const struct submission *first)
@@ -185,6 +215,7 @@ static struct submission *take_waiting(struct committer *committer)
 
     thread_assert_locked(&committer->step_mutex);
     pthread_mutex_lock(&committer->mutex);
+    committer->called = false;
     if (committer->first) {
         bool both = both_wait(committer);
 

@@ -40,14 +40,21 @@ out:
     return st;
 }
 
-static enum status open_packed(struct op *op, struct local *local, const struct store_options *options)
+/* What is in memory anyway has no cache, but it has filters, and deltas that are worth a run. */
+static struct packed_options options_of_packed(const struct store_options *options)
 {
-    struct packed_options packed =
-        options->packed ? *options->packed : packed_options_for(options->cache_bytes);
+    const size_t bytes_in_memory = 32 * 1024 * 1024;
+    size_t bytes = options->kind == STORE_MEMORY ? bytes_in_memory : options->cache_bytes;
+    struct packed_options packed = options->packed ? *options->packed : packed_options_for(bytes);
 
     packed.threads = options->threads;
     packed.read_only = options->read_only;
-    return packed_open(op, local->backend->runs, &packed, &local->packed);
+    return packed;
+}
+
+static enum status open_packed(struct op *op, struct local *local)
+{
+    return packed_open(op, local->backend->runs, &local->packed_options, &local->packed);
 }
 
 /*
@@ -86,6 +93,8 @@ static struct local *local_new(struct env *env, struct backend *backend, const s
                              .cache = open_cache(options),
                              .sync = options->sync,
                              .threads = options->threads,
+                             .is_packed = options->entries == ENTRIES_PACKED,
+                             .packed_options = options_of_packed(options),
                              .chain_count = CHAINS_FIRST };
     local->chains = heap_allocate(CHAINS_FIRST * sizeof(local->chains[0]));
     thread_rwlock_init(&local->lock);
@@ -100,8 +109,8 @@ enum status store_open_over(struct op *op, struct backend *backend, const struct
     struct local *local = local_new(op->env, backend, options);
     enum status st = ST_OK;
 
-    if (options->entries == ENTRIES_PACKED)
-        TRY(open_packed(op, local, options));
+    if (local->is_packed)
+        TRY(open_packed(op, local));
     TRY(open_committer(op, local));
     *store = &local->base;
 out:
@@ -152,7 +161,8 @@ static void free_buckets(struct local *local)
 static void local_close(struct store *store)
 {
     struct local *local = local_of(store);
-    bool writable = local->committer && store_is_writable(store) && !store->abandoned;
+    bool writable =
+        local->committer && store_is_writable(store) && !store->abandoned && !local->backend->is_fleeting;
 
     committer_free(local->committer);
     close_packed(local, writable);
@@ -297,12 +307,15 @@ struct store_mark {
 
 static enum status local_mark(struct op *op, struct store *store, struct store_mark **mark)
 {
-    struct backend *backend = local_of(store)->backend;
+    struct local *local = local_of(store);
+    struct backend *backend = local->backend;
     struct store_mark made;
     enum status st;
 
     if (!backend->ops->mark)
         TRY(op_fail(op, ST_NOT_BUILT, "A store with files has no marks: it is copied."));
+    if (local->packed) /* what the mark's runs lack is computed again whenever it is gone back to */
+        TRY(packed_flush(op, local->packed));
     TRY(backend->ops->mark(op, backend, &made.taken));
     *mark = heap_allocate_unset(sizeof(**mark));
     **mark = made;
@@ -318,19 +331,29 @@ static void local_unmark(struct store *store, struct store_mark *mark)
     free(mark);
 }
 
-/* What the committer and the buckets know is about what came after. */
+/*
+ * What the committer, the buckets and the packed index know is about what came after. The latter finds its manifest and its
+ * runs as they were, as after a restart; whoever opens the store again restores the entries that were in no run by then.
+ */
 static enum status local_rewind(struct op *op, struct store *store, const struct store_mark *mark)
 {
     struct local *local = local_of(store);
+    enum status st = ST_OK;
 
-    assert(!local->packed); /* its runs are not the backend's rows */
     assert(!local->cache);
     committer_free(local->committer);
     local->committer = NULL;
     local->bytes_seen = 0;
     free_buckets(local);
+    if (local->packed)
+        packed_close(local->packed);
+    local->packed = NULL;
     local->backend->ops->rewind(local->backend, mark->taken);
-    return open_committer(op, local);
+    if (local->is_packed)
+        TRY(open_packed(op, local));
+    TRY(open_committer(op, local));
+out:
+    return st;
 }
 
 static bool local_is_writable(const struct store *store)
@@ -405,6 +428,7 @@ static const struct store_ops local_ops = {
     .snapshot_together = local_snapshot_together,
     .release = local_release,
     .get_many = local_get_many,
+    .get_items = local_get_items,
     .get_latest = local_get_latest,
     .scan = local_scan,
     .commit_many = local_commit_many,

@@ -22,7 +22,9 @@ struct local {
     struct packed *packed; /* NULL: entries are plain keys */
     struct cache *cache;   /* of documents that point reads asked for; NULL: none */
     struct committer *committer;
-    bool sync, threads;    /* how the committer works */
+    bool sync, threads; /* how the committer works */
+    bool is_packed;     /* `packed` is there, but for a moment while the store is rewound */
+    struct packed_options packed_options;
     pthread_rwlock_t lock; /* guards the table of buckets, not the buckets */
     struct local_bucket **chains;
     size_t chain_count, bucket_count; /* the former a power of two */
@@ -60,6 +62,8 @@ enum status local_snapshot_together(struct op *op, struct bucket *const *buckets
 void local_release(struct snapshot *snapshot);
 enum status local_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
                            struct slice *values);
+enum status local_get_items(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
+                            struct slice *values);
 enum status local_get_latest(struct op *op, struct bucket *bucket, struct slice key, struct slice *value);
 enum status local_scan(struct op *op, struct snapshot *snapshot, struct range range, struct scan_limit limit,
                        struct rows *rows);

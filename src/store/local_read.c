@@ -7,6 +7,7 @@
 
 #include "base/heap.h"
 #include "keys/keys.h"
+#include "keys/record.h"
 #include "store/local_private.h"
 
 static void unpin(struct local *local, struct packed_pin *pin)
@@ -134,4 +135,98 @@ enum status local_get_latest(struct op *op, struct bucket *bucket, struct slice 
     if (cache_find(local->cache, op, key, value))
         return ST_OK;
     return get_through(op, local, key, value);
+}
+
+/* ---- items by the numbers that an index gave ---- */
+
+/* What was not found yet: keys, and where their values belong. */
+struct wanted {
+    struct slice *key, *value;
+    uint64_t *ticket;
+    size_t *place, count;
+};
+
+static struct wanted wanted_for(struct op *op, size_t count)
+{
+    return (struct wanted){ .key = arena_alloc(&op->arena, count * sizeof(struct slice)),
+                            .value = arena_alloc(&op->arena, count * sizeof(struct slice)),
+                            .ticket = arena_alloc(&op->arena, count * sizeof(uint64_t)),
+                            .place = arena_alloc(&op->arena, count * sizeof(size_t)) };
+}
+
+static void want(struct wanted *wanted, struct slice key, size_t place)
+{
+    wanted->key[wanted->count] = key;
+    wanted->place[wanted->count++] = place;
+}
+
+/*
+ * A content has an LSN of its own. So the latest one is what the snapshot sees, if its LSN is not above the snapshot's: the
+ * next content would have a higher one, and what was deleted is not there.
+ */
+static bool is_seen(struct slice latest, uint64_t lsn)
+{
+    return latest.data && value_stamped(latest).lsn <= lsn;
+}
+
+/* The latest values of those that the cache has not; it keeps those that are asked for again and again. */
+static enum status get_latest_of(struct op *op, struct local *local, struct wanted *wanted)
+{
+    enum status st;
+
+    for (size_t i = 0; i < wanted->count; i++)
+        wanted->ticket[i] = cache_ticket_if_wanted(local->cache, wanted->key[i]);
+    TRY(local->backend->ops->get_many(op, local->backend, NULL, wanted->key, wanted->count, wanted->value));
+    for (size_t i = 0; i < wanted->count; i++)
+        if (wanted->value[i].data)
+            cache_fill(local->cache, wanted->key[i], wanted->value[i], wanted->ticket[i]);
+out:
+    return st;
+}
+
+/* What was written or deleted since the snapshot. */
+static enum status get_overtaken(struct op *op, struct snapshot *snapshot, struct wanted *wanted,
+                                 uint64_t lsn, struct slice *values)
+{
+    size_t count = wanted->count;
+    enum status st = ST_OK;
+
+    wanted->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_seen(wanted->value[i], lsn))
+            values[wanted->place[i]] = wanted->value[i];
+        else
+            want(wanted, wanted->key[i], wanted->place[i]);
+    }
+    if (wanted->count > 0)
+        TRY(local_get_many(op, snapshot, wanted->key, wanted->count, wanted->value));
+    for (size_t i = 0; i < wanted->count; i++)
+        values[wanted->place[i]] = wanted->value[i];
+out:
+    return st;
+}
+
+enum status local_get_items(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
+                            struct slice *values)
+{
+    struct local *local = local_of(snapshot->bucket->store);
+    struct wanted wanted;
+    struct head head;
+    enum status st;
+
+    if (!local->cache)
+        return local_get_many(op, snapshot, keys, count, values);
+    TRY(store_snapshot_head(op, snapshot, &head));
+    wanted = wanted_for(op, count);
+    for (size_t i = 0; i < count; i++) {
+        assert(key_is_document(keys[i])); /* others are not announced to the cache */
+        if (!cache_find(local->cache, op, keys[i], &values[i]) || !is_seen(values[i], head.lsn))
+            want(&wanted, keys[i], i);
+    }
+    if (wanted.count == 0)
+        goto out;
+    TRY(get_latest_of(op, local, &wanted));
+    TRY(get_overtaken(op, snapshot, &wanted, head.lsn, values));
+out:
+    return st;
 }

@@ -38,6 +38,7 @@ struct memory_row {
 struct backend_snapshot {
     struct backend_snapshot *older, *newer;
     uint64_t sequence;
+    struct memory_runs_list *runs; /* of a mark; NULL: it is none */
 };
 
 struct memory {
@@ -163,6 +164,7 @@ static enum status memory_snapshot(struct op *op, struct backend *backend, struc
     memory->snapshots.older = taken;
     pthread_mutex_unlock(&memory->snapshots_mutex);
     pthread_rwlock_unlock(&memory->lock);
+    taken->runs = NULL;
     *snapshot = taken;
     return ST_OK;
 }
@@ -261,18 +263,21 @@ out:
 
 static struct memory_row *row_for(struct memory *memory, struct slice key)
 {
-    struct sorted_node *node = sorted_find(&memory->rows, key);
-    size_t links_bytes = sorted_height(key) * sizeof(struct sorted_node *);
+    struct sorted_place place;
+    struct sorted_node *node = sorted_look(&memory->rows, key, &place);
+    size_t height, links_bytes;
     struct memory_row *row;
     char *key_bytes;
 
     if (node)
         return (struct memory_row *)node;
+    height = sorted_height(key);
+    links_bytes = height * sizeof(struct sorted_node *);
     row = heap_allocate_unset(sizeof(*row) + links_bytes + key.size);
     key_bytes = (char *)row + sizeof(*row) + links_bytes;
     memcpy(key_bytes, key.data, key.size);
     *row = (struct memory_row){ .node = { .key = slice_make(key_bytes, key.size), .after = row->links } };
-    sorted_insert(&memory->rows, &row->node);
+    sorted_insert_at(&memory->rows, &row->node, height, &place);
     memory->bytes += key.size;
     return row;
 }
@@ -397,7 +402,10 @@ static enum status memory_remove_range(struct op *op, struct backend *backend, s
     return ST_OK;
 }
 
-/* A mark is a snapshot, and a note of the rows that are written after it. */
+/*
+ * A mark is a snapshot, the runs of its moment, and a note of the rows that are written after it. A run is there before the
+ * manifest, which is a row, lists it, and goes after one that does not: so the mark has all runs that its rows speak of.
+ */
 static enum status memory_mark(struct op *op, struct backend *backend, struct backend_snapshot **mark)
 {
     struct memory *memory = memory_of(backend);
@@ -406,8 +414,11 @@ static enum status memory_mark(struct op *op, struct backend *backend, struct ba
     pthread_rwlock_wrlock(&memory->lock);
     memory->marks++; /* what is written before the snapshot is noted for nothing */
     pthread_rwlock_unlock(&memory->lock);
+    memory_runs_freeze(memory->runs);
     st = memory_snapshot(op, backend, mark);
     assert(st == ST_OK);
+    (*mark)->runs = memory_runs_list(memory->runs);
+    memory_runs_thaw(memory->runs);
     return st;
 }
 
@@ -429,6 +440,7 @@ static void memory_unmark(struct backend *backend, struct backend_snapshot *mark
     if (memory->marks == 0)
         forget_touched(memory);
     pthread_rwlock_unlock(&memory->lock);
+    memory_runs_release(mark->runs);
     memory_release(backend, mark);
 }
 
@@ -454,6 +466,7 @@ static void memory_rewind(struct backend *backend, const struct backend_snapshot
     for (struct memory_row *row = memory->touched; row; row = row->next_touched)
         rewind_row(memory, row, mark->sequence, seen);
     pthread_rwlock_unlock(&memory->lock);
+    memory_runs_restore(memory->runs, mark->runs);
 }
 
 /* Nothing here is ever in doubt. */
@@ -518,7 +531,7 @@ struct backend *memory_backend(void)
 {
     struct memory *memory = heap_allocate_unset(sizeof(*memory));
 
-    *memory = (struct memory){ .backend = { .ops = &memory_ops } };
+    *memory = (struct memory){ .backend = { .ops = &memory_ops, .is_fleeting = true } };
     memory->runs = memory_runs_new(&memory->backend);
     memory->backend.runs = memory_runs_space(memory->runs);
     memory->snapshots.older = memory->snapshots.newer = &memory->snapshots;

@@ -152,20 +152,27 @@ static enum status get_each(struct op *op, struct rocks *rocks, const rocksdb_re
     return st;
 }
 
+static enum status get_all(struct op *op, struct rocks *rocks, const rocksdb_readoptions_t *options,
+                           const struct slice *keys, size_t count, struct slice *values)
+{
+    enum status st = ST_OK;
+
+    if (count == 1 || !op->may_block)
+        return get_each(op, rocks, options, keys, count, values);
+    for (size_t i = 0; i < count && st == ST_OK; i += GET_MAX)
+        st = get_several(op, rocks, options, keys + i, count - i < GET_MAX ? count - i : GET_MAX, values + i);
+    return st;
+}
+
 static enum status get_from_snapshot(struct op *op, struct rocks *rocks, struct backend_snapshot *snapshot,
                                      const struct slice *keys, size_t count, struct slice *values)
 {
-    enum status st = enter_snapshot(op, rocks, snapshot);
+    enum status st;
 
-    if (st != ST_OK)
-        return st;
-    if (count == 1 || !op->may_block)
-        st = get_each(op, rocks, snapshot->read, keys, count, values);
-    else
-        for (size_t i = 0; i < count && st == ST_OK; i += GET_MAX)
-            st = get_several(op, rocks, snapshot->read, keys + i, count - i < GET_MAX ? count - i : GET_MAX,
-                             values + i);
+    TRY(enter_snapshot(op, rocks, snapshot));
+    st = get_all(op, rocks, snapshot->read, keys, count, values);
     rocks_leave(rocks);
+out:
     return st;
 }
 
@@ -176,7 +183,7 @@ static enum status get_latest(struct op *op, struct rocks *rocks, const struct s
     enum status st;
 
     TRY(rocks_enter(op, rocks));
-    st = get_each(op, rocks, options, keys, count, values);
+    st = get_all(op, rocks, options, keys, count, values);
     rocks_leave(rocks);
 out:
     return st;

@@ -4,11 +4,6 @@
 #include "base/hash.h"
 #include "store/sorted.h"
 
-/* For each level, the links that hold the pointer to the first node at or after a key. */
-struct path {
-    struct sorted_node **links[SORTED_HEIGHT_MAX];
-};
-
 size_t sorted_height(struct slice key)
 {
     uint32_t hash = murmur3_32(key.data, key.size);
@@ -21,47 +16,69 @@ size_t sorted_height(struct slice key)
     return height;
 }
 
-/* Also says which node comes before the key; NULL when none does. */
-static struct sorted_node *descend(struct sorted_node **first, struct slice key, struct path *path)
+/* Levels above those that have nodes are not looked at, and their links not set. */
+static void descend(const struct sorted *sorted, struct slice key, struct sorted_place *place)
 {
-    struct sorted_node *before = NULL, **links = first;
+    struct sorted_node **links = (struct sorted_node **)sorted->first;
 
-    for (size_t level = SORTED_HEIGHT_MAX; level-- > 0;) {
+    place->before = NULL;
+    for (size_t level = sorted->height; level-- > 0;) {
         while (links[level] && slice_compare(links[level]->key, key) < 0) {
-            before = links[level];
-            links = before->after;
+            place->before = links[level];
+            links = place->before->after;
         }
-        path->links[level] = links;
+        place->links[level] = links;
     }
-    return before;
 }
 
-void sorted_insert(struct sorted *sorted, struct sorted_node *node)
+static struct sorted_node *first_behind(const struct sorted *sorted, const struct sorted_place *place)
 {
-    size_t height = sorted_height(node->key);
-    struct path path;
+    return place->before ? place->before->after[0] : sorted->first[0];
+}
 
-    node->before = descend(sorted->first, node->key, &path);
+struct sorted_node *sorted_look(const struct sorted *sorted, struct slice key, struct sorted_place *place)
+{
+    struct sorted_node *node;
+
+    descend(sorted, key, place);
+    node = first_behind(sorted, place);
+    return node && slice_equal(node->key, key) ? node : NULL;
+}
+
+void sorted_insert_at(struct sorted *sorted, struct sorted_node *node, size_t height,
+                      struct sorted_place *place)
+{
+    for (; sorted->height < height; sorted->height++)
+        place->links[sorted->height] = sorted->first;
+    node->before = place->before;
     for (size_t level = 0; level < height; level++) {
-        node->after[level] = path.links[level][level];
-        path.links[level][level] = node;
+        node->after[level] = place->links[level][level];
+        place->links[level][level] = node;
     }
-    assert(!node->after[0] || !slice_equal(node->after[0]->key, node->key)); /* the key was not there yet */
+    assert(!node->after[0] || slice_compare(node->after[0]->key, node->key) > 0); /* the key was not there */
     if (node->after[0])
         node->after[0]->before = node;
     else
         sorted->last = node;
 }
 
+void sorted_insert(struct sorted *sorted, struct sorted_node *node)
+{
+    struct sorted_place place;
+
+    descend(sorted, node->key, &place);
+    sorted_insert_at(sorted, node, sorted_height(node->key), &place);
+}
+
 void sorted_remove(struct sorted *sorted, struct sorted_node *node)
 {
     size_t height = sorted_height(node->key);
-    struct path path;
+    struct sorted_place place;
 
-    descend(sorted->first, node->key, &path);
+    descend(sorted, node->key, &place);
     for (size_t level = 0; level < height; level++) {
-        assert(path.links[level][level] == node);
-        path.links[level][level] = node->after[level];
+        assert(place.links[level][level] == node);
+        place.links[level][level] = node->after[level];
     }
     assert(node->after[0] || sorted->last == node);
     if (node->after[0])
@@ -72,21 +89,23 @@ void sorted_remove(struct sorted *sorted, struct sorted_node *node)
 
 struct sorted_node *sorted_before(const struct sorted *sorted, struct slice key)
 {
-    struct path path;
+    struct sorted_place place;
 
-    return descend((struct sorted_node **)sorted->first, key, &path);
+    descend(sorted, key, &place);
+    return place.before;
 }
 
 struct sorted_node *sorted_at_or_after(const struct sorted *sorted, struct slice key)
 {
-    struct sorted_node *before = sorted_before(sorted, key);
+    struct sorted_place place;
 
-    return before ? before->after[0] : sorted->first[0];
+    descend(sorted, key, &place);
+    return first_behind(sorted, &place);
 }
 
 struct sorted_node *sorted_find(const struct sorted *sorted, struct slice key)
 {
-    struct sorted_node *node = sorted_at_or_after(sorted, key);
+    struct sorted_place place;
 
-    return node && slice_equal(node->key, key) ? node : NULL;
+    return sorted_look(sorted, key, &place);
 }

@@ -128,17 +128,30 @@ void store_release(struct snapshot *snapshot)
         snapshot->bucket->store->ops->release(snapshot);
 }
 
+static enum status count_values(struct op *op, enum status st, const struct slice *values, size_t count)
+{
+    op->work.round_trips++;
+    for (size_t i = 0; st == ST_OK && i < count; i++)
+        op->work.bytes_read += values[i].size;
+    return st;
+}
+
 enum status store_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
                            struct slice *values)
 {
-    enum status st;
+    const struct store_ops *ops = snapshot->bucket->store->ops;
 
-    op->work.round_trips++;
-    TRY(snapshot->bucket->store->ops->get_many(op, snapshot, keys, count, values));
-    for (size_t i = 0; i < count; i++)
-        op->work.bytes_read += values[i].size;
-out:
-    return st;
+    return count_values(op, ops->get_many(op, snapshot, keys, count, values), values, count);
+}
+
+enum status store_get_items(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
+                            struct slice *values)
+{
+    const struct store_ops *ops = snapshot->bucket->store->ops;
+
+    if (!ops->get_items)
+        return store_get_many(op, snapshot, keys, count, values);
+    return count_values(op, ops->get_items(op, snapshot, keys, count, values), values, count);
 }
 
 enum status store_get_latest(struct op *op, struct bucket *bucket, struct slice key, struct slice *value)

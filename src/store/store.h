@@ -160,6 +160,13 @@ enum status store_get_many(struct op *op, struct snapshot *snapshot, const struc
                            struct slice *values);
 
 /*
+ * Records of documents, for those who only read them: what the snapshot sees, but that one that was written again since
+ * without a new LSN, for another indexing policy, may come as it is now. May come from a cache.
+ */
+enum status store_get_items(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
+                            struct slice *values);
+
+/*
  * One key as of now, without a snapshot. It is cheaper, and enough where one value says everything by itself.
  * Shared: nothing of it may be kept from one call to the next, unless the head of the bucket is read in the same
  * round trip and is what it was.

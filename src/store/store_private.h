@@ -26,6 +26,8 @@ struct store_ops {
     void (*release)(struct snapshot *snapshot); /* never NULL */
     enum status (*get_many)(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
                             struct slice *values);
+    enum status (*get_items)(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
+                             struct slice *values); /* NULL: as get_many() */
     enum status (*get_latest)(struct op *op, struct bucket *bucket, struct slice key, struct slice *value);
     enum status (*scan)(struct op *op, struct snapshot *snapshot, struct range range, struct scan_limit limit,
                         struct rows *rows);

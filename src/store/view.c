@@ -63,6 +63,15 @@ out:
     return st;
 }
 
+enum status view_get_items(struct op *op, const struct view *view, const struct slice *keys, size_t count,
+                           struct slice *values)
+{
+    assert(view->snapshot);
+    if (has_writes(view)) /* the transaction may write what it reads: it is to see nothing but its moment */
+        return view_get_many(op, view, keys, count, values);
+    return store_get_items(op, view->snapshot, keys, count, values);
+}
+
 /* Two sorted lists: what is left of the snapshot's latest block, and the batch. */
 struct merge {
     const struct view *view;

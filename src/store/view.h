@@ -25,6 +25,10 @@ void view_close(struct view *view); /* welcome on a view that never opened (all 
 /* As store_get_many() and store_scan(), with the view's own writes in place. */
 enum status view_get_many(struct op *op, const struct view *view, const struct slice *keys, size_t count,
                           struct slice *values);
+
+/* The same for those who only read documents: as store_get_items(). */
+enum status view_get_items(struct op *op, const struct view *view, const struct slice *keys, size_t count,
+                           struct slice *values);
 enum status view_scan(struct op *op, const struct view *view, struct range range, struct scan_limit limit,
                       struct rows *rows);
 

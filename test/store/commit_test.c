@@ -3,6 +3,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
+#include "base/thread.h"
 #include "fixture.h"
 
 CONTRACT(lsns_rise_by_one_and_are_visible_when_told)
@@ -441,6 +442,46 @@ CONTRACT_THREADS(who_does_not_wait_for_a_commit_is_told_what_became_of_it)
     CHECK(commit_and_leave(f, first, &stamp) == ST_OK && stamp.lsn == bucket_lsn(f->bucket));
     CHECK(slice_is(get(f, 1), "x"));
     CHECK(commit_and_leave(f, second, &stamp) == ST_WRITE_CONFLICT && !get(f, 2).data);
+}
+
+/* A loop thread in one round: it begins what has arrived, catches up, and then hears of all. */
+static void *commit_three_in_a_round(void *argument)
+{
+    struct fixture *f = argument;
+    struct commit commit[3];
+
+    thread_catches_up();
+    f->op->may_block = false;
+    f->op->resume = post;
+    sem_init(&resumed, 0, 0);
+    for (uint64_t i = 0; i < 3; i++) {
+        commit[i] = (struct commit){ .batch = batch_putting(f, i, "x") };
+        store_commit_many(f->op, f->bucket, &commit[i], 1);
+    }
+    thread_catch_up();
+    for (size_t i = 0; i < 3 && commit[i].status == ST_PENDING; i++)
+        sem_wait(&resumed);
+    for (size_t i = 0; i < 3 && commit[i].status == ST_PENDING; i++) {
+        store_commit_end(f->op, &commit[i]);
+        CHECK(commit[i].status == ST_OK && commit[i].stamp.lsn > 0);
+    }
+    f->op->may_block = true;
+    return NULL;
+}
+
+CONTRACT_THREADS(what_a_loop_begins_in_one_round_is_one_group)
+{
+    struct store_stats before, after;
+    pthread_t thread;
+
+    if (f->remote)
+        return;
+    store_stats(f->store, &before);
+    REQUIRE(pthread_create(&thread, NULL, commit_three_in_a_round, f) == 0);
+    pthread_join(thread, NULL);
+    store_stats(f->store, &after);
+    CHECK(after.commits - before.commits == 3);
+    CHECK(after.groups - before.groups == 1);
 }
 
 CONTRACT(without_a_thread_that_commits_who_may_not_wait_has_written_nothing)

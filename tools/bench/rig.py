@@ -83,18 +83,22 @@ def requests_file(kind, start, count, items=0, container="c"):
     return path
 
 
-def wrk(pid, url, connections, script, requests=None, seconds=SECONDS, core=1):
-    """Requests/s, CPU microseconds for each request, p50 and p99 as wrk prints them."""
-    environment = dict(os.environ, REQS=requests or "")
-    before = cpu_seconds(pid)
+def send(url, connections, script, requests=None, seconds=SECONDS, core=1):
+    """How many requests were answered, how many a second, p50 and p99 as wrk prints them."""
     out = subprocess.run(on_core(core, ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", script, url]),
-                         cwd=YARDSTICKS, env=environment, capture_output=True, text=True).stdout
-    spent = cpu_seconds(pid) - before
+                         cwd=YARDSTICKS, env=dict(os.environ, REQS=requests or ""), capture_output=True, text=True).stdout
     count = int(re.search(r"(\d+) requests in", out).group(1))
-    if not count:
-        return 0.0, float("inf"), "none", "none"
     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
     if bad:
         print(f"  ! {bad.group(1)} of {count} answers were no success")
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1))
-    return rate, 1e6 * spent / count, *(re.search(rf"^\s+{q}%\s+(\S+)", out, re.M).group(1) for q in (50, 99))
+    quantiles = (re.search(rf"^\s+{q}%\s+(\S+)", out, re.M) for q in (50, 99))
+    return count, rate, *(found.group(1) if count else "none" for found in quantiles)
+
+
+def wrk(pid, url, connections, script, requests=None, seconds=SECONDS, core=1):
+    """Requests/s, CPU microseconds for each request, p50 and p99 as wrk prints them."""
+    before = cpu_seconds(pid)
+    count, rate, *quantiles = send(url, connections, script, requests, seconds, core)
+    spent = cpu_seconds(pid) - before
+    return rate, 1e6 * spent / count if count else float("inf"), *quantiles

@@ -70,6 +70,37 @@ TEST(a_ticket_from_before_or_during_a_change_is_void)
     cache_close(cache);
 }
 
+static void put_if_wanted(struct cache *cache, const char *key, const char *value)
+{
+    cache_fill(cache, slice_of(key), slice_of(value), cache_ticket_if_wanted(cache, slice_of(key)));
+}
+
+TEST(what_many_ask_for_is_kept_when_it_was_asked_for_before)
+{
+    struct cache *cache = cache_open(1); /* one set */
+    char other[] = "00";
+
+    put_if_wanted(cache, "a", "1");
+    CHECK(!has(cache, "a", "1"));
+    put_if_wanted(cache, "a", "1");
+    CHECK(has(cache, "a", "1"));
+    put_if_wanted(cache, "b", "1");
+    for (int i = 0; i < 40;
+         i++) { /* others are asked for once each, and push nothing out but what was asked for once */
+        other[0] = (char)('A' + i / 10);
+        other[1] = (char)('0' + i % 10);
+        put_if_wanted(cache, other, "1");
+    }
+    CHECK(has(cache, "a", "1"));
+    put_if_wanted(cache, "b", "1");
+    CHECK(!has(cache, "b", "1"));
+    cache_begin_change(cache, slice_of("b"));
+    put_if_wanted(cache, "b", "1");
+    cache_end_change(cache, slice_of("b"));
+    CHECK(!has(cache, "b", "1")); /* wanted or not, a change is under way */
+    cache_close(cache);
+}
+
 TEST(nothing_is_found_or_kept_while_it_is_paused)
 {
     struct cache *cache = cache_open(1 << 20);

@@ -1,5 +1,6 @@
 /* test/unit/store/mark_test.c - the backend in memory goes back to its marks, compared with a model. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/backend.h"
@@ -111,5 +112,115 @@ TEST(a_row_that_is_written_over_and_over_under_a_mark_takes_no_more_memory)
     backend->ops->unmark(backend, mark);
     write_one(op, backend, &now, 1, 0);
     CHECK(backend->ops->disk_bytes(backend) == 0);
+    backend->ops->close(backend);
+}
+
+/* ---- runs of the packed index ---- */
+
+static struct slice run_key_number(struct op *op, unsigned run, unsigned row)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "run%03u,%03u", run, row);
+    return slice_of(arena_text(&op->arena, slice_of(text)));
+}
+
+static void write_run(struct op *op, struct backend *backend, unsigned run, unsigned rows)
+{
+    struct run_space *space = backend->runs;
+    struct run_writer *writer;
+
+    REQUIRE(space->ops->begin(op, space, &writer) == ST_OK);
+    for (unsigned i = 0; i < rows; i++)
+        CHECK(space->ops->add(op, space, writer, run_key_number(op, run, i), slice_of("page")) == ST_OK);
+    CHECK(space->ops->finish(op, space, writer) == ST_OK);
+}
+
+static void remove_run(struct op *op, struct backend *backend, unsigned run)
+{
+    struct run_space *space = backend->runs;
+
+    CHECK(space->ops->remove(op, space, run_key_number(op, run, 0), run_key_number(op, run + 1, 0)) == ST_OK);
+}
+
+/* All rows from the first on, each with a blank behind it, and the same backwards. */
+static void check_rows(struct op *op, struct backend *backend, const char *wanted)
+{
+    struct run_space *space = backend->runs;
+    struct run_cursor *cursor;
+    struct run_row row = { 0 };
+    struct buf rows;
+    size_t count = 0;
+
+    buf_init(&rows, &op->arena);
+    REQUIRE(space->ops->open(op, space, false, &cursor) == ST_OK);
+    CHECK(space->ops->read(op, space, cursor, RUN_AT_OR_AFTER, slice_of("a"), &row) == ST_OK);
+    while (row.key.data) {
+        buf_printf(&rows, "%.*s ", SLICE_ARGS(row.key));
+        count++;
+        CHECK(space->ops->read(op, space, cursor, RUN_NEXT, (struct slice){ 0 }, &row) == ST_OK);
+    }
+    CHECK(slice_is(buf_as_slice(&rows), wanted));
+    CHECK(space->ops->read(op, space, cursor, RUN_BEFORE, slice_of("z"), &row) == ST_OK);
+    while (row.key.data) {
+        count--;
+        CHECK(space->ops->read(op, space, cursor, RUN_PREVIOUS, (struct slice){ 0 }, &row) == ST_OK);
+    }
+    CHECK(count == 0);
+    space->ops->close(space, cursor);
+    free(row.memory);
+}
+
+TEST(a_mark_has_the_runs_of_its_moment_whatever_is_written_or_removed_since)
+{
+    struct op *op = test_op();
+    struct backend *backend = memory_backend();
+    struct backend_snapshot *first, *second;
+    uint64_t bytes;
+
+    write_run(op, backend, 1, 2);
+    write_run(op, backend, 2, 1);
+    bytes = backend->ops->disk_bytes(backend);
+    REQUIRE(backend->ops->mark(op, backend, &first) == ST_OK);
+    remove_run(op, backend, 1);
+    write_run(op, backend, 4, 1);
+    write_run(op, backend, 3, 1); /* runs may be finished in another order than their numbers' */
+    check_rows(op, backend, "run002,000 run003,000 run004,000 ");
+    REQUIRE(backend->ops->mark(op, backend, &second) == ST_OK);
+    backend->ops->rewind(backend, first);
+    check_rows(op, backend, "run001,000 run001,001 run002,000 ");
+    CHECK(backend->ops->disk_bytes(backend) == bytes);
+    write_run(op, backend, 3, 3); /* the number is free again: it is another run than the second mark's */
+    backend->ops->rewind(backend, second);
+    check_rows(op, backend, "run002,000 run003,000 run004,000 ");
+    backend->ops->unmark(backend, second);
+    remove_run(op, backend, 3);
+    backend->ops->rewind(backend, first);
+    backend->ops->unmark(backend, first);
+    check_rows(op, backend, "run001,000 run001,001 run002,000 ");
+    backend->ops->close(backend);
+}
+
+TEST(a_cursor_goes_on_in_a_run_that_is_removed_meanwhile)
+{
+    struct op *op = test_op();
+    struct backend *backend = memory_backend();
+    struct run_space *space = backend->runs;
+    struct run_cursor *cursor;
+    struct run_row row = { 0 };
+
+    write_run(op, backend, 1, 3);
+    write_run(op, backend, 2, 1);
+    REQUIRE(space->ops->open(op, space, false, &cursor) == ST_OK);
+    CHECK(space->ops->read(op, space, cursor, RUN_AT_OR_AFTER, run_key_number(op, 1, 1), &row) == ST_OK);
+    remove_run(op, backend, 1);
+    CHECK(space->ops->read(op, space, cursor, RUN_NEXT, (struct slice){ 0 }, &row) == ST_OK);
+    CHECK(slice_is(row.key, "run001,002"));
+    CHECK(space->ops->read(op, space, cursor, RUN_NEXT, (struct slice){ 0 }, &row) == ST_OK);
+    CHECK(slice_is(row.key, "run002,000"));
+    CHECK(space->ops->read(op, space, cursor, RUN_PREVIOUS, (struct slice){ 0 }, &row) == ST_OK);
+    CHECK(!row.key.data);
+    space->ops->close(space, cursor);
+    free(row.memory);
     backend->ops->close(backend);
 }
