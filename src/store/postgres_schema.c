@@ -33,7 +33,6 @@ out:
 
 static size_t known_version(void)
 {
-    bool is_new = version == 0;
     size_t known = 0;
 
     while (sql_schema[known])
@@ -43,6 +42,7 @@ static size_t known_version(void)
 
 static enum status take_steps(struct op *op, struct link *link, size_t version)
 {
+    bool is_new = version == 0;
     size_t known = known_version();
     char raise[128];
     enum status st = ST_OK;
