@@ -94,6 +94,8 @@ class Twin:
     def __init__(self, program, stores):
         self.all = {store: One(program, store) for store in stores}
         self.first = stores[0]
+        # There a range has a bucket of its own, which counts items by itself; and a page ends when it has taken long.
+        self.remote = "postgres" in stores
         self.pool = concurrent.futures.ThreadPoolExecutor(len(stores))
 
     def __enter__(self):
