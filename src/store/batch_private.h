@@ -48,6 +48,7 @@ struct batch {
     /* Where the committer put it: 0 until then, and again once it is known not to be written. */
     uint64_t lsn;
     uint64_t incarnation; /* of the committer; see committer.c, "Outcomes" */
+    bool unfenced; /* it may yet be written, though it is not there: see postgres_commit.c, "At once" */
 };
 
 /*

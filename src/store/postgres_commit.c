@@ -10,7 +10,8 @@
  *
  * At once. Where no other process writes to the bucket, the head is what it was after our last commit. Batches are judged by
  * that, and all is sent together, with an UPDATE of the head that is refused if the head is another. Then nothing was written,
- * and it is done the other way.
+ * and it is done the other way. What was sent on a connection that was lost may arrive later, when no lock tells of it: the LSN
+ * that it would have is given to an empty commit, before anybody is told that nothing was written.
  *
  * Doubt. When the connection is lost at COMMIT, or the server refuses it for another reason than that of a conflict,
  * nobody knows whether it happened. The head is locked once more, which waits until the first transaction is over, and
@@ -61,6 +62,7 @@ struct transaction {
     struct link *link;
     struct submission_of_bucket *first;
     bool together, at_once;
+    bool lost; /* the connection, with a commit in it */
     struct part *parts;
     size_t part_count;
     struct mutation_of_group *mutations;
@@ -891,6 +893,7 @@ static void run(struct transaction *txn)
         roll_back(txn);
         refuse_all(txn);
     } else if (end != LINK_OK) {
+        txn->lost = true;
         settle(txn);
     }
     if (is_any(txn, ST_OK))
@@ -950,6 +953,48 @@ static void begin_anew(struct transaction *txn)
     memset(txn->parts[0].touched, 0, SCOPE_SLOTS * sizeof(*txn->parts[0].touched));
 }
 
+/* True once what was sent can no longer be done. */
+static bool fence(struct transaction *txn)
+{
+    struct part *part = &txn->parts[0];
+    struct head *head = &part->row.head;
+    enum link_end end = LINK_OK;
+    uint8_t bytes[4][8];
+
+    if (!begin(txn))
+        return false;
+    forget_others(txn);
+    if (head->lsn != part->known.head.lsn) {
+        roll_back(txn); /* somebody has that LSN already */
+    } else {
+        head->lsn++;
+        link_send(txn->link, SQL_COMMIT_ROW,
+                  (struct sql_param[]){ sql_number(bytes[0], part->bucket->base.id),
+                                        sql_number(bytes[1], head->lsn),
+                                        sql_number(bytes[2], env_random_u64(env_system()) | 1),
+                                        sql_number(bytes[3], (uint64_t)head->ts_ms),
+                                        { "", 0 } },
+                  5);
+        send_advance(txn, part);
+        link_send(txn->link, SQL_COMMIT, NULL, 0);
+        link_sync(txn->link);
+        end = take_write(txn, 2);
+    }
+    links_give(&txn->postgres->calls, txn->link);
+    txn->link = NULL;
+    return end == LINK_OK;
+}
+
+/* Nobody can tell yet what becomes of it. */
+static void leave_unfenced(struct transaction *txn)
+{
+    for (struct submission_of_bucket *each = txn->first; each; each = each->next)
+        if (each->batch->lsn != 0) {
+            each->batch->unfenced = true;
+            each->status = ST_AMBIGUOUS;
+        }
+}
+
 /* False: it is to be written in the other way. */
 static bool write_at_once(struct transaction *txn)
 {
@@ -966,8 +1011,12 @@ static bool write_at_once(struct transaction *txn)
     run(txn);
     links_give(&txn->postgres->calls, txn->link);
     txn->link = NULL;
-    if (txn->commits == 0 || is_any(txn, ST_OK) || is_any(txn, ST_AMBIGUOUS))
+    if (txn->commits == 0 || is_any(txn, ST_OK))
         return true;
+    if (txn->lost && (is_any(txn, ST_AMBIGUOUS) || !fence(txn))) {
+        leave_unfenced(txn);
+        return true;
+    }
     begin_anew(txn);
     return false;
 }
@@ -1011,6 +1060,8 @@ enum status postgres_outcome(struct op *op, struct bucket *bucket, const struct 
     TRY(op_may_take_long(op));
     if (!find_outcome(postgres_of(bucket->store), bucket->id, batch->lsn, batch->incarnation, committed))
         TRY(op_fail(op, ST_UNAVAILABLE, "What became of the write cannot be told at the moment."));
+    if (!*committed && batch->unfenced)
+        TRY(op_fail(op, ST_UNAVAILABLE, "The write may still take place."));
 out:
     return st;
 }
