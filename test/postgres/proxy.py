@@ -130,8 +130,8 @@ class Proxy:
         """Before it is passed on."""
         with self.changed:
             self.bytes += len(data)
-            if self.most is not None and self.bytes >= self.most and self.passes:
-                self.passes = False
+            if self.most is not None and self.bytes >= self.most:
+                self.passes, self.most = False, None
                 self.count += 1
                 self.changed.notify_all()
 
