@@ -140,24 +140,24 @@ enum status local_get_latest(struct op *op, struct bucket *bucket, struct slice 
 /* ---- items by the numbers that an index gave ---- */
 
 /* What was not found yet: keys, and where their values belong. */
-struct wanted {
+struct missing {
     struct slice *key, *value;
     uint64_t *ticket;
     size_t *place, count;
 };
 
-static struct wanted wanted_for(struct op *op, size_t count)
+static struct missing missing_for(struct op *op, size_t count)
 {
-    return (struct wanted){ .key = arena_alloc(&op->arena, count * sizeof(struct slice)),
-                            .value = arena_alloc(&op->arena, count * sizeof(struct slice)),
-                            .ticket = arena_alloc(&op->arena, count * sizeof(uint64_t)),
-                            .place = arena_alloc(&op->arena, count * sizeof(size_t)) };
+    return (struct missing){ .key = arena_alloc(&op->arena, count * sizeof(struct slice)),
+                             .value = arena_alloc(&op->arena, count * sizeof(struct slice)),
+                             .ticket = arena_alloc(&op->arena, count * sizeof(uint64_t)),
+                             .place = arena_alloc(&op->arena, count * sizeof(size_t)) };
 }
 
-static void want(struct wanted *wanted, struct slice key, size_t place)
+static void miss(struct missing *missing, struct slice key, size_t place)
 {
-    wanted->key[wanted->count] = key;
-    wanted->place[wanted->count++] = place;
+    missing->key[missing->count] = key;
+    missing->place[missing->count++] = place;
 }
 
 /*
@@ -170,38 +170,39 @@ static bool is_seen(struct slice latest, uint64_t lsn)
 }
 
 /* The latest values of those that the cache has not; it keeps those that are asked for again and again. */
-static enum status get_latest_of(struct op *op, struct local *local, struct wanted *wanted)
+static enum status get_latest_of(struct op *op, struct local *local, struct missing *missing)
 {
     enum status st;
 
-    for (size_t i = 0; i < wanted->count; i++)
-        wanted->ticket[i] = cache_ticket_if_wanted(local->cache, wanted->key[i]);
-    TRY(local->backend->ops->get_many(op, local->backend, NULL, wanted->key, wanted->count, wanted->value));
-    for (size_t i = 0; i < wanted->count; i++)
-        if (wanted->value[i].data)
-            cache_fill(local->cache, wanted->key[i], wanted->value[i], wanted->ticket[i]);
+    for (size_t i = 0; i < missing->count; i++)
+        missing->ticket[i] = cache_ticket_if_wanted(local->cache, missing->key[i]);
+    TRY(local->backend->ops->get_many(op, local->backend, NULL, missing->key, missing->count,
+                                      missing->value));
+    for (size_t i = 0; i < missing->count; i++)
+        if (missing->value[i].data)
+            cache_fill(local->cache, missing->key[i], missing->value[i], missing->ticket[i]);
 out:
     return st;
 }
 
 /* What was written or deleted since the snapshot. */
-static enum status get_overtaken(struct op *op, struct snapshot *snapshot, struct wanted *wanted,
+static enum status get_overtaken(struct op *op, struct snapshot *snapshot, struct missing *missing,
                                  uint64_t lsn, struct slice *values)
 {
-    size_t count = wanted->count;
+    size_t count = missing->count;
     enum status st = ST_OK;
 
-    wanted->count = 0;
+    missing->count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (is_seen(wanted->value[i], lsn))
-            values[wanted->place[i]] = wanted->value[i];
+        if (is_seen(missing->value[i], lsn))
+            values[missing->place[i]] = missing->value[i];
         else
-            want(wanted, wanted->key[i], wanted->place[i]);
+            miss(missing, missing->key[i], missing->place[i]);
     }
-    if (wanted->count > 0)
-        TRY(local_get_many(op, snapshot, wanted->key, wanted->count, wanted->value));
-    for (size_t i = 0; i < wanted->count; i++)
-        values[wanted->place[i]] = wanted->value[i];
+    if (missing->count > 0)
+        TRY(local_get_many(op, snapshot, missing->key, missing->count, missing->value));
+    for (size_t i = 0; i < missing->count; i++)
+        values[missing->place[i]] = missing->value[i];
 out:
     return st;
 }
@@ -210,23 +211,23 @@ enum status local_get_items(struct op *op, struct snapshot *snapshot, const stru
                             struct slice *values)
 {
     struct local *local = local_of(snapshot->bucket->store);
-    struct wanted wanted;
+    struct missing missing;
     struct head head;
     enum status st;
 
     if (!local->cache)
         return local_get_many(op, snapshot, keys, count, values);
     TRY(store_snapshot_head(op, snapshot, &head));
-    wanted = wanted_for(op, count);
+    missing = missing_for(op, count);
     for (size_t i = 0; i < count; i++) {
         assert(key_is_document(keys[i])); /* others are not announced to the cache */
         if (!cache_find(local->cache, op, keys[i], &values[i]) || !is_seen(values[i], head.lsn))
-            want(&wanted, keys[i], i);
+            miss(&missing, keys[i], i);
     }
-    if (wanted.count == 0)
+    if (missing.count == 0)
         goto out;
-    TRY(get_latest_of(op, local, &wanted));
-    TRY(get_overtaken(op, snapshot, &wanted, head.lsn, values));
+    TRY(get_latest_of(op, local, &missing));
+    TRY(get_overtaken(op, snapshot, &missing, head.lsn, values));
 out:
     return st;
 }
