@@ -893,7 +893,8 @@ static void run(struct transaction *txn)
         roll_back(txn);
         refuse_all(txn);
     } else if (end != LINK_OK) {
-        txn->lost = true;
+        txn->lost =
+            !link_is_sound(txn->link); /* else the server has ended the transaction, in whichever way */
         settle(txn);
     }
     if (is_any(txn, ST_OK))
