@@ -1012,7 +1012,7 @@ static bool write_at_once(struct transaction *txn)
     run(txn);
     links_give(&txn->postgres->calls, txn->link);
     txn->link = NULL;
-    if (txn->commits == 0 || is_any(txn, ST_OK))
+    if (txn->commits == 0 || is_any(txn, ST_OK) || (is_any(txn, ST_AMBIGUOUS) && !txn->lost))
         return true;
     if (txn->lost && (is_any(txn, ST_AMBIGUOUS) || !fence(txn))) {
         leave_unfenced(txn);
