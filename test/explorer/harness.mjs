@@ -130,8 +130,15 @@ export const see = (page, text, within = "body") =>
   page.waitForFunction((words, place) => [...document.querySelectorAll(place)].some((e) => e.checkVisibility() && e.innerText.includes(words)), {}, text, within);
 
 export async function click(page, text, selector = "button") {
-  const handle = await page.waitForFunction((words, css) => [...document.querySelectorAll(css)].find((e) => e.checkVisibility() && !e.disabled && (e.innerText.trim() === words || e.getAttribute("aria-label") === words)), {}, text, selector);
-  await handle.click();
+  for (let done = false; !done; ) {
+    const handle = await page.waitForFunction((words, css) => [...document.querySelectorAll(css)].find((e) => e.checkVisibility() && !e.disabled && (e.innerText.trim() === words || e.getAttribute("aria-label") === words)), {}, text, selector);
+    try {
+      await handle.click();
+      done = true;
+    } catch (error) {
+      if (await handle.evaluate((e) => e.isConnected)) throw error; // else it was drawn anew meanwhile, and another is in its place
+    }
+  }
 }
 
 /** A row that is open stays so: the only database opens by itself. */
