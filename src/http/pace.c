@@ -12,16 +12,12 @@
 
 enum { LOOKS = 4 /* in the time that a thread may work */, NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 
-/* It goes on looking for a while when nobody works: to wake it costs more than many short tasks take. */
-enum { LOOKS_IN_VAIN_MAX = 20 };
-
 struct pace {
     struct pace_options options;
     pthread_mutex_t mutex; /* guards everything below, and whoever is in the list */
     pthread_cond_t wake;
     struct paced *first;
     bool sleeps, stopping, called;
-    unsigned looks_in_vain; /* since somebody worked */
     pthread_t thread;
 };
 
@@ -33,18 +29,14 @@ static int64_t nanoseconds(clockid_t clock)
     return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-/* Since the first look at it, so that short tasks ask for no time at all. It has not left, so it has not ended. */
-static int64_t worked_ns(struct paced *one)
+/* It has not left, so it has not ended. */
+static int64_t worked_ns(const struct paced *one)
 {
-    int64_t now_ns;
     clockid_t clock;
 
     if (pthread_getcpuclockid(one->thread, &clock) != 0)
         return 0;
-    now_ns = nanoseconds(clock);
-    if (one->began_ns == PACED_UNSEEN)
-        one->began_ns = now_ns;
-    return now_ns - one->began_ns;
+    return nanoseconds(clock) - one->began_ns;
 }
 
 static void look_at(const struct pace *pace, struct paced *one)
@@ -56,14 +48,13 @@ static void look_at(const struct pace *pace, struct paced *one)
     one->is_back = true;
 }
 
-/* When nobody has worked for a while it sleeps for as long as that is so. */
+/* While nobody works it sleeps for as long as that is so. */
 static void rest(struct pace *pace)
 {
     struct timespec until;
 
     thread_assert_locked(&pace->mutex);
-    pace->looks_in_vain = pace->first ? 0 : pace->looks_in_vain + 1;
-    if (pace->looks_in_vain > LOOKS_IN_VAIN_MAX) {
+    if (!pace->first) {
         pace->sleeps = true;
         pthread_cond_wait(&pace->wake, &pace->mutex);
         pace->sleeps = false;
@@ -143,7 +134,7 @@ void pace_enter(struct pace *pace, struct paced *self)
     if (!self->id)
         self->id = gettid();
     self->thread = pthread_self();
-    self->began_ns = PACED_UNSEEN;
+    self->began_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
     self->previous = NULL;
     pthread_mutex_lock(&pace->mutex);
     assert(!pace->stopping);

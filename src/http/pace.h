@@ -16,13 +16,11 @@
 
 struct pace;
 
-#define PACED_UNSEEN INT64_MIN
-
 struct paced {
     struct paced *next, *previous;
     pthread_t thread;
     pid_t id;
-    int64_t began_ns; /* when it was looked at first: on its own clock, of what it has used of a processor */
+    int64_t began_ns; /* on the thread's own clock, which counts what it has used of a processor */
     bool is_back;     /* its priority has been lowered, in this turn or in an earlier one */
 };
 

@@ -2,8 +2,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <time.h>
@@ -15,12 +13,12 @@
 struct worker {
     struct pool *pool;
     struct worker *next_idle, *ended_before; /* which it joins when it ends itself */
-    _Atomic(struct pool_task *) task;        /* handed over before `wake` is posted; NULL until then */
+    struct pool_task *task;                  /* handed over while it sleeps; NULL until then */
     struct turn place;                       /* among its class: the task may be gone when it ends */
     enum exchange_class class;
     struct paced paced; /* it may have stepped back: there is no way forward again */
     uint64_t back_for;  /* the owner whose task made it do so; 0: nobody's */
-    sem_t wake;         /* posted once when it is taken off the stack, or is to end */
+    pthread_cond_t wake;
     pthread_t thread;
 };
 
@@ -119,7 +117,7 @@ static struct pool_task *dequeue(struct pool *pool)
 
 static void worker_free(struct worker *worker)
 {
-    sem_destroy(&worker->wake);
+    pthread_cond_destroy(&worker->wake);
     free(worker);
 }
 
@@ -146,8 +144,7 @@ static struct timespec after_idle_time(const struct pool *pool)
 {
     struct timespec until;
 
-    clock_gettime(CLOCK_REALTIME,
-                  &until); /* sem_timedwait() knows no other: a clock that jumps ends no task */
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += pool->limits.idle_ms / 1000;
     until.tv_nsec += pool->limits.idle_ms % 1000 * 1000000;
     if (until.tv_nsec >= 1000000000) {
@@ -157,46 +154,27 @@ static struct timespec after_idle_time(const struct pool *pool)
     return until;
 }
 
-/* True when it was woken, false when nobody came. */
-static bool sleep_until_woken(const struct pool *pool, struct worker *self)
+/* The task that woke this worker; NULL when it should end. Who hands a task over takes the worker off the stack. */
+static struct pool_task *sleep_until_task(struct pool *pool, struct worker *self)
 {
     struct timespec until = after_idle_time(pool);
-    int error;
 
-    do {
-        error = sem_timedwait(&self->wake, &until) == 0 ? 0 : errno;
-    } while (error == EINTR);
-    return error == 0;
-}
-
-/* A thread that has stepped back, and for nobody in particular, is no good for anybody. */
-static bool may_rest(const struct pool *pool, const struct worker *self)
-{
-    return !self->paced.is_back || self->back_for || pool->threads <= pool->limits.kept;
-}
-
-/*
- * With the mutex held, and when it gives a task, without: who hands a task over takes the worker off the stack and posts
- * its semaphore, so a worker that was woken has its task and asks for no lock, which the one who woke it may still hold.
- */
-static struct pool_task *await_task(struct pool *pool, struct worker *self)
-{
+    thread_assert_locked(&pool->mutex);
     self->task = NULL;
+    if (self->paced.is_back && !self->back_for && pool->threads > pool->limits.kept)
+        return NULL; /* it is no good for anybody */
     self->next_idle = pool->idle;
     pool->idle = self;
-    do {
-        pthread_mutex_unlock(&pool->mutex);
-        if (sleep_until_woken(pool, self) && self->task)
-            return self->task;
-        pthread_mutex_lock(&pool->mutex);
-        if (self->task) { /* it came just as the time was over, and its post with it */
-            pthread_mutex_unlock(&pool->mutex);
-            sem_wait(&self->wake);
-            return self->task;
-        }
-    } while (!pool->stopping && pool->threads <= pool->limits.kept && !self->paced.is_back);
-    leave_idle(pool, self);
-    return NULL;
+    while (!self->task && !pool->stopping) {
+        if (pthread_cond_timedwait(&self->wake, &pool->mutex, &until) != ETIMEDOUT || self->task)
+            continue;
+        if (pool->threads > pool->limits.kept || self->paced.is_back)
+            break;
+        until = after_idle_time(pool);
+    }
+    if (!self->task)
+        leave_idle(pool, self);
+    return self->task;
 }
 
 /* The mutex has been held since the thread found nothing to do, so nobody hands a task to a thread that ends. */
@@ -215,12 +193,16 @@ static void *work(void *argument);
 static struct worker *worker_new(struct pool *pool, struct pool_task *task)
 {
     struct worker *worker = calloc(1, sizeof(*worker));
+    pthread_condattr_t attributes;
 
     if (!worker)
         return NULL;
     worker->pool = pool;
     worker->task = task;
-    sem_init(&worker->wake, 0, 0);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&worker->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
     return worker;
 }
 
@@ -267,7 +249,7 @@ static void wake_idle(struct pool *pool, struct worker *worker, struct pool_task
     leave_idle(pool, worker);
     worker->task = task;
     occupy(pool, worker, task);
-    sem_post(&worker->wake);
+    pthread_cond_signal(&worker->wake);
 }
 
 /* A task of the queue for a thread that has nothing to do; NULL when there is none for it. */
@@ -293,11 +275,8 @@ static struct pool_task *next_task(struct pool *pool, struct worker *self)
     pthread_mutex_lock(&pool->mutex);
     vacate(pool, self);
     task = take(pool, self);
-    if (!task && !pool->stopping && may_rest(pool, self)) {
-        task = await_task(pool, self);
-        if (task)
-            return task;
-    }
+    if (!task && !pool->stopping)
+        task = sleep_until_task(pool, self);
     if (!task && pool->stopping) /* it has left none to others that might end as well */
         task = take(pool, self);
     if (!task)
@@ -421,7 +400,7 @@ static void wait_for_end(struct pool *pool)
     pthread_mutex_lock(&pool->mutex);
     pool->stopping = true;
     for (struct worker *worker = pool->idle; worker; worker = worker->next_idle)
-        sem_post(&worker->wake);
+        pthread_cond_signal(&worker->wake);
     while (pool->threads > 0)
         pthread_cond_wait(&pool->ended, &pool->mutex);
     assert(!pool->idle);
