@@ -996,10 +996,29 @@ static void leave_unfenced(struct transaction *txn)
         }
 }
 
+/* It may have arrived after it was first asked for, and before the fence. From now on it cannot. */
+static bool ask_behind_fence(const struct transaction *txn, bool *committed)
+{
+    const struct submission_of_bucket *any = txn->first;
+
+    while (any->batch->lsn == 0)
+        any = any->next; /* one was sent */
+    return find_outcome(txn->postgres, any->bucket->base.id, any->stamp.lsn, any->batch->incarnation,
+                        committed);
+}
+
+static void accept_late(struct transaction *txn)
+{
+    for (struct submission_of_bucket *each = txn->first; each; each = each->next)
+        each->status = each->batch->lsn != 0 ? ST_OK : each->status;
+}
+
 /* False: it is to be written in the other way. */
 static bool write_at_once(struct transaction *txn)
 {
     struct part *part = &txn->parts[0];
+    struct head_row ours;
+    bool committed = false;
 
     if (!knows_head(txn))
         return false;
@@ -1014,8 +1033,14 @@ static bool write_at_once(struct transaction *txn)
     txn->link = NULL;
     if (txn->commits == 0 || is_any(txn, ST_OK) || (is_any(txn, ST_AMBIGUOUS) && !txn->lost))
         return true;
-    if (txn->lost && (is_any(txn, ST_AMBIGUOUS) || !fence(txn))) {
+    ours = part->row;
+    if (txn->lost && (is_any(txn, ST_AMBIGUOUS) || !fence(txn) || !ask_behind_fence(txn, &committed))) {
         leave_unfenced(txn);
+        return true;
+    }
+    part->row = ours; /* what others have done since is not known yet */
+    if (committed) {
+        accept_late(txn);
         return true;
     }
     begin_anew(txn);
