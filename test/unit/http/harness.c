@@ -264,7 +264,7 @@ static struct client connect_from(const struct http_server *server, size_t index
     struct client client = { .fd = -1 };
     struct sockaddr_storage address;
     socklen_t size = parse_address(http_address(server, index), &address);
-    struct timeval patience = { .tv_sec = 10 };
+    struct timeval patience = { .tv_sec = 100 };
     int on = 1;
 
     client.fd = socket(address.ss_family, SOCK_STREAM, 0);

@@ -277,14 +277,16 @@ TEST(an_idle_connection_of_http2_is_told_so_and_closed_after_a_while)
     struct http2_client *client;
     struct http_server *server;
 
-    options.idle_ms = 50;
+    options.env = env_seeded(1, 1000000);
     server = site_open(&options);
     client = http2_connect(server, NULL, 0);
     CHECK(http2_ask(client, &(struct http2_request){ .path = "/echo" })->status == 200);
+    env_advance_ms(options.env, options.idle_ms + 1);
     nghttp2_submit_ping(client->session, NGHTTP2_FLAG_NONE, NULL);
     CHECK(http2_is_closed(client) && client->got_goaway && client->goaway_error == NGHTTP2_NO_ERROR);
     http2_disconnect(client);
     site_close(server);
+    env_free(options.env);
 }
 
 /* A stream whose window stays shut holds its answer; the connection's other streams are served meanwhile. */

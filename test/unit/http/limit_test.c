@@ -425,22 +425,35 @@ TEST(a_frame_whose_head_comes_byte_by_byte_ends_its_connection)
     env_free(options.env);
 }
 
+static void wait_for_connections(struct http_server *server, uint64_t count)
+{
+    struct http_stats stats;
+
+    do {
+        sched_yield();
+        http_stats(server, &stats);
+    } while (stats.connections_total < count);
+}
+
 TEST(idle_connections_are_closed_after_a_while)
 {
     struct http_options options = site_options();
     struct http_server *server;
     struct client fresh, used;
 
-    options.idle_ms = 50;
+    options.env = env_seeded(1, 1000000);
     server = site_open(&options);
     fresh = client_connect(server, 0);
     used = client_connect(server, 0);
     CHECK(client_ask(&used, "GET /echo HTTP/1.1\r\n\r\n").status == 200);
+    wait_for_connections(server, 2);
+    env_advance_ms(options.env, options.idle_ms + 1);
     CHECK(client_is_closed(&fresh));
     CHECK(client_is_closed(&used));
     client_close(&fresh);
     client_close(&used);
     site_close(server);
+    env_free(options.env);
 }
 
 TEST(a_request_on_the_pool_is_not_idle)
@@ -449,18 +462,21 @@ TEST(a_request_on_the_pool_is_not_idle)
     struct http_server *server;
     struct client waiting, idle;
 
-    options.idle_ms = options.request_ms = 50;
+    options.env = env_seeded(1, 1000000);
     server = site_open(&options);
     waiting = client_connect(server, 0);
     client_send(&waiting, "GET /wait HTTP/1.1\r\n\r\n");
     gate_wait_for(1);
     idle = client_connect(server, 0);
+    wait_for_connections(server, 2);
+    env_advance_ms(options.env, options.idle_ms + 1);
     CHECK(client_is_closed(&idle)); /* so the other's time has passed too */
     gate_open();
     CHECK(client_read(&waiting).status == 200);
     client_close(&waiting);
     client_close(&idle);
     site_close(server);
+    env_free(options.env);
 }
 
 /* Only one connection is allowed, so a second one is served when the first has been closed. */
