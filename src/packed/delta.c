@@ -6,7 +6,7 @@
 #include "packed/delta.h"
 #include "packed/piece.h"
 
-enum { BLOCK_BYTES = 64 * 1024, CHAINS_FIRST = 64 };
+enum { BLOCK_BYTES = 64 * 1024, CHAINS_FIRST = 64, PATHS_FIRST = 16, PATHS_MAX = 512 };
 
 /* Values lie in blocks, back to back. */
 struct block {
@@ -15,10 +15,18 @@ struct block {
     char bytes[];
 };
 
+/* So do paths: an item may bring very many. */
+struct path_block {
+    struct path_block *older;
+    size_t used, size;
+    struct delta_path path[];
+};
+
 struct delta {
     atomic_uint refs;
     atomic_uint_least64_t bytes, entries;
-    struct block *blocks; /* the committer's */
+    struct block *blocks; /* the committer's, as the next */
+    struct path_block *path_blocks;
 
     pthread_rwlock_t lock; /* guards the tables, not what is in them; the committer alone changes them */
     struct delta_path **paths;
@@ -89,16 +97,16 @@ static void free_path(struct delta_path *path)
     for (size_t i = 0; path->chunk && i < DELTA_CHUNKS_MAX; i++)
         free(path->chunk[i]);
     free(path->chunk);
-    free(path);
 }
 
-static void free_bucket(struct delta_bucket *bucket)
+static void free_paths(struct delta *delta)
 {
-    for (struct delta_path *path = bucket->paths, *next; path; path = next) {
-        next = path->next_in_bucket;
-        free_path(path);
+    for (struct path_block *block = delta->path_blocks, *older; block; block = older) {
+        older = block->older;
+        for (size_t i = 0; i < block->used; i++)
+            free_path(&block->path[i]);
+        free(block);
     }
-    free(bucket);
 }
 
 void delta_release(struct delta *delta)
@@ -113,8 +121,9 @@ void delta_release(struct delta *delta)
         return;
     for (struct delta_bucket *bucket = delta->all_buckets, *next; bucket; bucket = next) {
         next = bucket->next;
-        free_bucket(bucket);
+        free(bucket);
     }
+    free_paths(delta);
     for (struct block *block = delta->blocks, *older; block; block = older) {
         older = block->older;
         free(block);
@@ -127,11 +136,16 @@ void delta_release(struct delta *delta)
 
 /* ---- the tables ---- */
 
+/*
+ * By the first bits: a batch brings its paths in their order, and so goes along the table instead of to and fro in it.
+ * Ids of paths are hashes (index/term.h); numbers of buckets are not, and become some.
+ */
 static size_t chain_of(uint64_t bucket, uint64_t path, size_t chains)
 {
-    uint64_t mixed = (bucket * 0x9e3779b97f4a7c15u ^ path) * 0x9e3779b97f4a7c15u;
+    uint64_t mixed = bucket * 0x9e3779b97f4a7c15u ^ path;
 
-    return mixed >> 32 & (chains - 1);
+    assert(chains > 1 && (chains & (chains - 1)) == 0);
+    return mixed >> (64 - __builtin_ctzll(chains));
 }
 
 static struct delta_path *find_path(const struct delta *delta, uint64_t bucket, uint64_t id)
@@ -204,7 +218,6 @@ static void grow_paths(struct delta *delta)
     delta_adds_bytes(delta, -(int64_t)(delta->path_chains * sizeof(*delta->paths)));
     free(delta->paths);
     delta->path_chains *= 2;
-    assert((delta->path_chains & (delta->path_chains - 1)) == 0); /* chain_of() masks with it */
     delta->paths = allocate(delta, delta->path_chains * sizeof(*delta->paths));
     for (struct delta_bucket *bucket = delta->all_buckets; bucket; bucket = bucket->next)
         for (struct delta_path *path = bucket->paths; path; path = path->next_in_bucket)
@@ -216,15 +229,29 @@ static void grow_buckets(struct delta *delta)
     delta_adds_bytes(delta, -(int64_t)(delta->bucket_chains * sizeof(*delta->buckets)));
     free(delta->buckets);
     delta->bucket_chains *= 2;
-    assert((delta->bucket_chains & (delta->bucket_chains - 1)) == 0);
     delta->buckets = allocate(delta, delta->bucket_chains * sizeof(*delta->buckets));
     for (struct delta_bucket *bucket = delta->all_buckets; bucket; bucket = bucket->next)
         link_bucket(delta, bucket);
 }
 
+static struct delta_path *allocate_path(struct delta *delta)
+{
+    struct path_block *block = delta->path_blocks;
+
+    if (!block || block->used == block->size) {
+        size_t size = !block ? PATHS_FIRST : block->size < PATHS_MAX ? 2 * block->size : PATHS_MAX;
+
+        block = allocate(delta, sizeof(*block) + size * sizeof(block->path[0]));
+        block->older = delta->path_blocks;
+        block->size = size;
+        delta->path_blocks = block;
+    }
+    return &block->path[block->used++];
+}
+
 static struct delta_path *add_path(struct delta *delta, struct delta_bucket *bucket, uint64_t id)
 {
-    struct delta_path *path = allocate(delta, sizeof(*path));
+    struct delta_path *path = allocate_path(delta);
 
     assert(!bucket->dropped);
     path->bucket = bucket->bucket;
