@@ -22,14 +22,16 @@ LEAVE_SHARE, TWICE_SHARE = 0.06, 0.06  # transactions whose answer is not waited
 STATUS = {CREATE: 201, APPEND: 200, REPLACE: 200, DELETE: 204}
 KINDS = {CREATE: "Create", APPEND: "Patch", REPLACE: "Replace", DELETE: "Delete"}
 
-# Reads all of `reads`, then appends `name` to all of `writes`; says what it read.
+# Reads all of `reads`, then appends `name` to all of `writes`; says what it read. Whose time is nearly over is not given
+# more to do: then nothing of it is to stay.
 PROCEDURE = """function (reads, writes, name) {
     var c = getContext().getCollection(), seen = {};
+    function insist(accepted) { if (!accepted) throw new Error(408, 'no time'); }
     function read(id, done) {
-        c.readDocument(c.getAltLink() + '/docs/' + id, function (error, item) {
+        insist(c.readDocument(c.getAltLink() + '/docs/' + id, function (error, item) {
             if (error && error.number !== ErrorCodes.NotFound) throw error;
             done(error ? null : item);
-        });
+        }));
     }
     function readFrom(i) {
         if (i === reads.length) return writeFrom(0);
@@ -40,7 +42,7 @@ PROCEDURE = """function (reads, writes, name) {
         read(writes[i], function (item) {
             if (!item) throw new Error(404, 'not there');
             item.log.push(name);
-            c.replaceDocument(item._self, item, function (error) { if (error) throw error; writeFrom(i + 1); });
+            insist(c.replaceDocument(item._self, item, function (error) { if (error) throw error; writeFrom(i + 1); }));
         });
     }
     readFrom(0); }"""
