@@ -10,6 +10,7 @@ import together
 PROCEDURE_SHARE, TRIGGER_SHARE, THROW_SHARE = 0.15, 0.15, 0.2
 THROWN = 418  # the number of what they throw on purpose
 LOST = "The script ended unexpectedly."  # what the caller of a child that was killed is told
+NO_TIME = "no time left"  # what they throw when most of their time is over: nothing more is accepted then
 
 WRITE = """function (ops, throws) {
     var c = getContext().getCollection(), rids = [];
@@ -30,19 +31,20 @@ WRITE = """function (ops, throws) {
             rids.push(item._rid || null);
             next(i + 1);
         });
-        if (!accepted) throw new Error(429, 'no time left');
-    })(0); }"""
+        if (!accepted) throw new Error(429, '%s');
+    })(0); }""" % NO_TIME
 
 TALLY = """function () {
     var c = getContext().getCollection(), item = getContext().getResponse().getBody(), parts = item.id.split('-');
     var id = 'tally-' + parts[0] + '-' + Math.floor(parts[1] / %d);
     function done(error) { if (error) throw error; }
-    c.readDocument(c.getAltLink() + '/docs/' + id, function (error, tally) {
+    function insist(accepted) { if (!accepted) throw new Error(429, '%s'); }
+    insist(c.readDocument(c.getAltLink() + '/docs/' + id, function (error, tally) {
         if (error && error.number !== ErrorCodes.NotFound) throw error;
-        if (error) return c.createDocument(c.getSelfLink(), {id: id, pk: item.pk, version: 1}, done);
+        if (error) return insist(c.createDocument(c.getSelfLink(), {id: id, pk: item.pk, version: 1}, done));
         tally.version++;
-        c.replaceDocument(tally._self, tally, done);
-    }); }""" % load.ITEMS_OF_A_KEY
+        insist(c.replaceDocument(tally._self, tally, done));
+    })); }""" % (load.ITEMS_OF_A_KEY, NO_TIME)
 
 THROW = "function () { throw new Error(%d, 'on purpose'); }" % THROWN
 
@@ -148,12 +150,16 @@ class Writer(together.Writer):
             item.wanted = version
         return load.Batch(items)
 
+    @staticmethod
+    def ran_out(answer):
+        return any(reason in answer.json()["message"] for reason in (LOST, NO_TIME))
+
     def ended_without(self, batch, answer, number):
         """Whether it wrote nothing, as it was told to, or as a lost child or lost time has it."""
         told = int(answer.headers.get("x-ms-substatus", 0)) if answer.status == 400 else answer.status
         if number is not None and told == number:
             batch.end()
-        elif answer.status in (408, 429) or (answer.status == 400 and LOST in answer.json()["message"]):
+        elif answer.status in (408, 429) or (answer.status == 400 and self.ran_out(answer)):
             self.model.lost_scripts += 1
             batch.end()
         elif number is not None:
