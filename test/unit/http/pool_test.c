@@ -77,18 +77,29 @@ static void release(void)
     pthread_mutex_unlock(&mutex);
 }
 
+/* What is quick takes less, of a processor's time, however slow the machine is. */
+enum { SLOW_MS = 200 };
+
 /* Quick tasks may have all threads. */
+static struct pool_limits limits_of(size_t threads, size_t queue, size_t scan_threads, size_t scan_queue,
+                                    int64_t idle_ms)
+{
+    return (struct pool_limits){ .threads = threads,
+                                 .class = { [CLASS_QUICK] = { threads, queue },
+                                            [CLASS_SCANS] = { scan_threads, scan_queue },
+                                            [CLASS_SCRIPTS] = { 1, queue } },
+                                 .kept = 2,
+                                 .idle_ms = idle_ms,
+                                 .slow_ms = SLOW_MS,
+                                 .slow_nice = 1 };
+}
+
 static struct pool *open_limited(size_t threads, size_t queue, size_t scan_threads, size_t scan_queue,
                                  int64_t idle_ms)
 {
-    return pool_open(&(struct pool_limits){ .threads = threads,
-                                            .class = { [CLASS_QUICK] = { threads, queue },
-                                                       [CLASS_SCANS] = { scan_threads, scan_queue },
-                                                       [CLASS_SCRIPTS] = { 1, queue } },
-                                            .kept = 2,
-                                            .idle_ms = idle_ms,
-                                            .slow_ms = 1,
-                                            .slow_nice = 1 });
+    struct pool_limits limits = limits_of(threads, queue, scan_threads, scan_queue, idle_ms);
+
+    return pool_open(&limits);
 }
 
 static struct pool *open_pool(size_t threads, size_t queue)
@@ -262,7 +273,7 @@ static struct pool *open_shared(size_t script_threads, size_t each)
                                                        [CLASS_SCRIPTS] = { script_threads, 8, each } },
                                             .kept = 2,
                                             .idle_ms = 10000,
-                                            .slow_ms = 1,
+                                            .slow_ms = SLOW_MS,
                                             .slow_nice = 1 });
 }
 
@@ -403,9 +414,11 @@ TEST(a_task_behind_one_that_gave_way_gets_a_thread_that_has_not)
 TEST(a_pool_that_closes_leaves_no_task_to_a_thread_that_never_comes)
 {
     enum { ROUNDS = 100 };
+    struct pool_limits limits = limits_of(1, 4, 1, 4, 60000);
 
+    limits.slow_ms = 1;
     for (int i = 0; i < ROUNDS; i++) {
-        struct pool *pool = open_limited(1, 4, 1, 4, 60000);
+        struct pool *pool = pool_open(&limits);
         struct ranked slow = { .task = { .run = toil, .turn = { .owner = 1 } },
                                .usual = getpriority(PRIO_PROCESS, 0) };
         struct pool_task next = { .run = count_done, .turn = { .owner = 2 } };
