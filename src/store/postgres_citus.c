@@ -6,7 +6,7 @@
  * own, and a transaction over several becomes visible in one after the other (two-phase commit). Hence
  * 1. a moment of several buckets is taken while their heads are locked (citus_hold()). The lock waits for commits that one
  *    database has ended and another has not;
- * 2. a commit over several buckets is acknowledged when all of them show it (postgres_commit.c);
+ * 2. a commit over several buckets is acknowledged when all of them show it (postgres_doubt.c);
  * 3. a bucket may move to another database under a snapshot, which has no moment there. Reads look at the head again,
  *    and what is newer ends the snapshot (postgres_read.c).
  * All connections lead to the coordinator: advisory locks and the table of members are its own.

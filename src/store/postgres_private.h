@@ -5,7 +5,8 @@
  *     postgres_schema.c  the tables are made and brought up to date;  postgres_members.c  who uses them
  *     postgres_links.c    connections that are shared
  *     postgres_read.c    snapshots and reads;  postgres_gets.c  single values, several in a round trip
- *     postgres_commit.c  one transaction: heads locked, expectations judged, rows written, doubt settled
+ *     postgres_commit.c  one transaction (postgres_txn.h): heads locked, batches judged by postgres_judge.c, rows written by
+ *                        postgres_rows.c, doubt settled by postgres_doubt.c;  postgres_drop.c  a bucket's end
  *     postgres_transfer.c  all of it as rows
  *     postgres_queue.c   who waits for a commit: groups by bucket, and the threads that write them
  *     postgres_citus.c   what differs when the tables are spread over several databases
@@ -277,8 +278,13 @@ struct submission_of_bucket {
 void postgres_write(struct postgres *postgres, struct op *op, struct submission_of_bucket *first,
                     bool together);
 
+/* ---- postgres_doubt.c ---- */
+
 enum status postgres_outcome(struct op *op, struct bucket *bucket, const struct batch *batch,
                              bool *committed);
+
+/* ---- postgres_drop.c ---- */
+
 enum status postgres_drop(struct op *op, struct store *store, uint64_t id);
 
 /* Of a bucket: rows, a few thousand at a time, and its commits. */
