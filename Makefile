@@ -24,7 +24,7 @@ asan: deps-test
 	@$(CMAKE) -S . -B $(BUILD)/asan -DCMAKE_BUILD_TYPE=Debug -DORRERY_SANITIZE=address,undefined > /dev/null && $(NINJA) -C $(BUILD)/asan
 
 tsan: deps-test
-	@$(CMAKE) -S . -B $(BUILD)/tsan -DCMAKE_BUILD_TYPE=Debug -DORRERY_SANITIZE=thread -DORRERY_ROCKSDB=OFF > /dev/null && $(NINJA) -C $(BUILD)/tsan
+	@$(CMAKE) -S . -B $(BUILD)/tsan -DCMAKE_BUILD_TYPE=Debug -DORRERY_SANITIZE=thread -DORRERY_ROCKSDB=OFF > /dev/null && $(NINJA) -C $(BUILD)/tsan $$(tools/run-tests --threaded)
 
 run: build
 	@$(BUILD)/orrery serve --data data
