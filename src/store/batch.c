@@ -288,6 +288,17 @@ void batch_index_date(struct batch *batch, int64_t ts_ms)
         batch->index_sorted = 0;
 }
 
+void batch_advance_head(const struct batch *batch, struct head *head, int64_t now_ms)
+{
+    head->lsn = (head->lsn > batch->above_lsn ? head->lsn : batch->above_lsn) + 1;
+    if (head->ts_ms < now_ms)
+        head->ts_ms = now_ms;
+    if (head->counter < batch->counter)
+        head->counter = batch->counter;
+    head->documents += (uint64_t)batch->documents;
+    head->document_bytes += (uint64_t)batch->document_bytes;
+}
+
 void batch_log(struct batch *batch, uint8_t *value, size_t size)
 {
     struct batch_change *change = arena_alloc(batch->arena, sizeof(*change));

@@ -3,6 +3,7 @@
  * While store_commit() waits, the batch belongs to the committer.
  */
 #pragma once
+#include "keys/record.h"
 #include "store/batch.h"
 #include "store/sorted.h"
 
@@ -57,3 +58,6 @@ struct batch {
  * is written twice in a second.
  */
 void batch_index_date(struct batch *batch, int64_t ts_ms);
+
+/* To what it is with this batch: the bucket's next LSN, and a time that is never before the last one's. */
+void batch_advance_head(const struct batch *batch, struct head *head, int64_t now_ms);

@@ -288,18 +288,6 @@ static void touch(struct group *group, struct local_bucket *bucket)
     group->touched = bucket;
 }
 
-/* The bucket's next LSN, and a time that is never before the last one's. */
-static void advance_head(struct head *head, const struct batch *batch, int64_t now_ms)
-{
-    head->lsn = (head->lsn > batch->above_lsn ? head->lsn : batch->above_lsn) + 1;
-    if (head->ts_ms < now_ms)
-        head->ts_ms = now_ms;
-    if (head->counter < batch->counter)
-        head->counter = batch->counter;
-    head->documents += (uint64_t)batch->documents;
-    head->document_bytes += (uint64_t)batch->document_bytes;
-}
-
 static void add_entries(struct group *group, const struct batch *batch, struct commit_stamp stamp)
 {
     for (const struct batch_entry *entry = batch_first(batch); entry; entry = batch_next(entry)) {
@@ -336,7 +324,7 @@ static void add_commit(struct committer *committer, struct submission *submissio
     assert(!bucket->in_doubt); /* nothing is stamped before its head was read again */
     assert(!bucket->dropped);  /* a dropped bucket gets no key any more */
     assert(batch->lsn == 0);   /* a batch is stamped once */
-    advance_head(&bucket->head, batch, committer->group.now_ms);
+    batch_advance_head(batch, &bucket->head, committer->group.now_ms);
     raise_counter(bucket, batch->counter);
     assert(bucket->head.lsn > atomic_load(&bucket->visible_lsn)); /* LSNs only rise */
     submission->stamp = (struct commit_stamp){ bucket->head.lsn, bucket->head.ts_ms };

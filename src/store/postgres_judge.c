@@ -119,24 +119,13 @@ static enum status judge(const struct part *part, const struct batch *batch, int
     return expectations_hold(part, batch) ? ST_OK : ST_WRITE_CONFLICT;
 }
 
-static void advance_head(struct head *head, const struct batch *batch, int64_t now_ms)
-{
-    head->lsn = (head->lsn > batch->above_lsn ? head->lsn : batch->above_lsn) + 1;
-    if (head->ts_ms < now_ms)
-        head->ts_ms = now_ms;
-    if (head->counter < batch->counter)
-        head->counter = batch->counter;
-    head->documents += (uint64_t)batch->documents;
-    head->document_bytes += (uint64_t)batch->document_bytes;
-}
-
 static void accept(struct transaction *txn, struct part *part, struct submission_of_bucket *submission)
 {
     struct batch *batch = submission->batch;
 
     assert(batch->lsn == 0); /* a batch is stamped once */
-    advance_head(&part->row.head, batch,
-                 submission->dated_ms ? submission->dated_ms : env_now_ms(txn->postgres->env));
+    batch_advance_head(batch, &part->row.head,
+                       submission->dated_ms ? submission->dated_ms : env_now_ms(txn->postgres->env));
     submission->stamp = (struct commit_stamp){ part->row.head.lsn, part->row.head.ts_ms };
     batch->lsn = submission->stamp.lsn;
     do
