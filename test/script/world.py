@@ -12,10 +12,8 @@ from server import KEY, Server
 
 COLL = "/dbs/d/colls/c"
 SECONDS, MB = 1, 200
-OTHERS, CALM_REQUESTS = 2, 200
+OTHERS = 2
 P99_MS_MAX = 20  # of other clients, whatever a script does, on a machine that does nothing else
-BUSY_P99_MS_MAX = SECONDS * 900  # on any other: nobody waits for a script to end
-BUSY = 5  # and one in two waits at most so many times as long as just before or just after
 
 
 class World:
@@ -117,7 +115,7 @@ class Others:
 
     def __init__(self, world):
         self.world, self.times_s, self.problem = world, [], None
-        self.ends, self.calm = threading.Event(), threading.Event()
+        self.ends = threading.Event()
         self.threads = [threading.Thread(target=self.work, args=(number,)) for number in range(OTHERS)]
 
     def __enter__(self):
@@ -142,15 +140,12 @@ class Others:
             self.problem = problem
         finally:
             client.close()
-            self.calm.set()
 
     def time(self, ask, *args):
         began = time.monotonic()
         status = ask(*args)[0]
         self.times_s.append(time.monotonic() - began)
         assert status in (200, 201), status
-        if len(self.times_s) >= CALM_REQUESTS:
-            self.calm.set()
 
     @property
     def served(self):
@@ -162,25 +157,14 @@ class Others:
         return 1000 * times[min(len(times) - 1, len(times) * percent // 100)]
 
 
-def calm_median_ms(world):
-    """What others wait when nothing goes on."""
-    with Others(world) as others:
-        others.calm.wait()
-    return others.wait_ms(50)
-
-
 @contextlib.contextmanager
 def undisturbed(world, served_min=20):
-    """What goes on inside leaves the others alone: so many are served, and soon."""
-    calm_ms = 0 if world.is_quiet else calm_median_ms(world)
+    """What goes on inside leaves the others alone: each is answered as ever; on a quiet machine so many, and soon."""
     with Others(world) as others:
         yield others
-    assert others.served >= served_min, "others were served %d times" % others.served
-    p99_ms, p50_ms = others.wait_ms(99), others.wait_ms(50)
-    assert p99_ms < (P99_MS_MAX if world.is_quiet else BUSY_P99_MS_MAX), "the slowest of others waited %.1f ms" % p99_ms
-    if not world.is_quiet and others.served >= CALM_REQUESTS / 2:
-        calm_ms = max(calm_ms, calm_median_ms(world))
-        assert p50_ms < max(P99_MS_MAX, BUSY * calm_ms), "others waited %.1f ms, and %.1f ms by themselves" % (p50_ms, calm_ms)
+    if world.is_quiet:
+        assert others.served >= served_min, "others were served %d times" % others.served
+        assert others.wait_ms(99) < P99_MS_MAX, "the slowest of others waited %.1f ms" % others.wait_ms(99)
 
 
 def assert_ended(pids, within_s=10):
