@@ -102,7 +102,7 @@ struct arrival {
     int fd;
 };
 
-enum { SCRATCH_BYTES = 64 * 1024, TURN_BYTES = 2 * SCRATCH_BYTES };
+enum { SCRATCH_BYTES = 64 * 1024, TURN_BYTES = SCRATCH_BYTES };
 
 struct loop {
     uv_loop_t uv;
