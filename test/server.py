@@ -58,7 +58,7 @@ class Server:
         self.stop()
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def start(self, timeout_s=30):
+    def start(self, timeout_s=120):
         self.http = self.https = None
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=log, text=True)
@@ -76,7 +76,7 @@ class Server:
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
         self.certificate = os.path.join(self.data, "tls", "cert.pem")
 
-    def stop(self, timeout_s=30):
+    def stop(self, timeout_s=120):
         """Asks it to end; the exit status (a sanitizer's complaint is not 0)."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)

@@ -75,7 +75,7 @@ def expect_clean(target):
 
 
 def run_to_end(target, *arguments):
-    done = subprocess.run([target.program, *arguments], capture_output=True, text=True, timeout=30, errors="replace")
+    done = subprocess.run([target.program, *arguments], capture_output=True, text=True, timeout=120, errors="replace")
     return done.returncode, done.stdout + done.stderr
 
 

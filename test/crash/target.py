@@ -31,7 +31,7 @@ class Target(Server):
         print("    kept %s; the server %s; its log ends with\n%s" % (
             self.directory, "was running" if status is None else "had ended with %s" % status, self.log()[-2000:]))
 
-    def start(self, timeout_s=30):
+    def start(self, timeout_s=120):
         self.http = None
         began = time.monotonic()
         super().start(timeout_s)

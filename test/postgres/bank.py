@@ -139,7 +139,7 @@ def check_bank(server, tellers):
 
 def readiness(server):
     try:
-        with urllib.request.urlopen(server.http + "/_orrery/ready", timeout=30) as answer:
+        with urllib.request.urlopen(server.http + "/_orrery/ready", timeout=120) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         return error.code

@@ -61,7 +61,10 @@ a_script_that_hoards_memory_is_ended.options = MORE_TIME
 
 
 def a_script_that_recurses_for_ever_fails_by_itself(world):
-    _expect(world, "(function deep() { deep(); })();", (400, 0), served_min=0)
+    _expect(world, "(function deep() { deep(); })();", (400, 0), seconds_max=MORE_SECONDS, served_min=0)
+
+
+a_script_that_recurses_for_ever_fails_by_itself.options = MORE_TIME
 
 
 def a_script_that_nobody_calls_back_ends_at_once_and_is_committed(world):
@@ -70,6 +73,9 @@ def a_script_that_nobody_calls_back_ends_at_once_and_is_committed(world):
     with undisturbed(world, served_min=0):
         assert world.execute("bad") == (200, 0, "")  # and not 408, when its time is over
     assert world.count() == 1
+
+
+a_script_that_nobody_calls_back_ends_at_once_and_is_committed.options = MORE_TIME
 
 
 def a_script_that_hangs_in_a_callback_is_ended(world):

@@ -141,13 +141,13 @@ class Outages(Server):
             raise ValueError("nobody knows the outage %r" % name)
         getattr(self, name)(link)
 
-    def start(self, timeout_s=30):
+    def start(self, timeout_s=120):
         super().start(timeout_s)
         place = urllib.parse.urlsplit(self.http)
         self.door.open((place.hostname, place.port))
         self.https = "https://localhost:%d/" % self.door.port
 
-    def stop(self, timeout_s=30):
+    def stop(self, timeout_s=120):
         self.control.shutdown()
         self.control.server_close()
         status = super().stop(timeout_s)

@@ -91,7 +91,7 @@ class Account:
         other.close()
 
     def send_only(self, method, target, headers, body):
-        connection = http.client.HTTPConnection(*self.http.address, timeout=30)
+        connection = http.client.HTTPConnection(*self.http.address, timeout=120)
         connection.request(method, target, body, dict(headers))
         connection.close()
         return 0, "", [], b""

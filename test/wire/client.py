@@ -79,7 +79,7 @@ class Client:
 
     def send_once(self, method, target, headers, body):
         if not self.connection:
-            self.connection = http.client.HTTPConnection(*self.address, timeout=30)
+            self.connection = http.client.HTTPConnection(*self.address, timeout=120)
         names = {name.lower() for name, _ in headers}
         self.connection.putrequest(method, target, skip_host="host" in names, skip_accept_encoding=True)
         for name, value in headers:
@@ -105,7 +105,7 @@ class Signed(Client):
     def send_once(self, method, target, headers, body):
         if self.secure and not self.connection:
             context = ssl._create_unverified_context()
-            self.connection = http.client.HTTPSConnection(*self.address, timeout=30, context=context)
+            self.connection = http.client.HTTPSConnection(*self.address, timeout=120, context=context)
         return super().send_once(method, target, headers, body)
 
     def ask(self, method, target, headers, body=None, binary=False):
