@@ -6,6 +6,7 @@
         proxy.stall(), resume() what is sent arrives when it resumes, and so do connections
         proxy.reset()           every connection ends in the middle, whatever was on its way
         proxy.at(COMMIT, LOSE_ANSWER)   the next time somebody sends that; proxy.met() waits for it
+        proxy.deliver()         what was kept arrives, and has been answered when this returns
         proxy.most = 10000      it stalls when so many bytes have gone through, both ways; proxy.met() waits for that, too
 """
 import os
@@ -16,13 +17,16 @@ import time
 import urllib.parse
 
 COMMIT = b"\0commit\0"  # the statement's name, as a Bind message has it
-DONE = b"Z\0\0\0\x05I"  # the database is ready for the next, outside of any transaction
+AT_ONCE_COMMIT = b"\0advance_from\0"  # which is in the first piece of a commit that is sent whole
+READY = b"Z\0\0\0\x05"  # the database is ready for the next
+DONE = READY + b"I"  # outside of any transaction
 AT_ONCE = struct.pack("ii", 1, 0)  # for SO_LINGER: the other side is told that the connection was reset
 
 LOSE_ANSWER = "it is passed on and done, and the connection ends before the answer"
 LOSE_ALL = "it is not passed on, and the connection ends"
 STALL_BEFORE = "it is not passed on, nor anything else until resume()"
 STALL_BEHIND = "it is passed on, and nothing else until resume()"
+KEEP = "the connection ends, and what was sent on it arrives when it is delivered"
 
 
 class Connection:
@@ -33,6 +37,7 @@ class Connection:
         self.server = socket.socket(socket.AF_UNIX)
         self.cut = False  # answers are read, and go nowhere
         self.open = 2
+        self.kept, self.answered = False, threading.Event()
         threading.Thread(target=self.run, args=(self.requests,), daemon=True).start()
 
     def run(self, direction):
@@ -71,11 +76,28 @@ class Connection:
             how = self.proxy.meets(before + data)
             if how == LOSE_ALL:
                 return
+            if how == KEEP:
+                return self.keep(data)
             self.cut = self.cut or how == LOSE_ANSWER
             if how != STALL_BEHIND:
                 self.proxy.wait()
             self.server.sendall(data)
             before = data[-len(COMMIT):]
+
+    def keep(self, data):
+        """To the client the connection is over; to the database it is not, and what comes on it comes late."""
+        self.cut = self.kept = True
+        self.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+        self.client.close()
+        with self.proxy.changed:
+            self.proxy.kept += 1
+            self.proxy.changed.notify_all()
+            self.proxy.changed.wait_for(lambda: self.proxy.delivers)
+        self.server.sendall(data)
+        self.answered.wait()
+        with self.proxy.changed:
+            self.proxy.kept -= 1
+            self.proxy.changed.notify_all()
 
     def answers(self):
         while data := self.server.recv(1 << 16):
@@ -83,6 +105,9 @@ class Connection:
             self.proxy.wait()
             if not self.cut:
                 self.client.sendall(data)
+            elif data[-len(DONE):-1] == READY and self.kept:
+                self.answered.set()
+                return
             elif data.endswith(DONE):
                 return
 
@@ -94,6 +119,7 @@ class Proxy:
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.delay_s, self.passes, self.rule, self.count = 0, True, None, 0
         self.bytes, self.most = 0, None
+        self.kept, self.delivers = 0, False
         self.connections = set()
         self.changed = threading.Condition()
         threading.Thread(target=self.accept, daemon=True).start()
@@ -157,6 +183,14 @@ class Proxy:
     def met(self):
         with self.changed:
             self.changed.wait_for(lambda: self.count)
+
+    def deliver(self):
+        with self.changed:
+            assert self.kept, "nothing was kept"
+            self.delivers = True
+            self.changed.notify_all()
+            self.changed.wait_for(lambda: not self.kept)
+            self.delivers = False
 
     def __enter__(self):
         return self
