@@ -321,8 +321,10 @@ static bool run(struct exporter *exporter, const char *link)
     if (exporter->options->query)
         return export_query(exporter, link);
     good = export_container(exporter, link, &lsn);
-    if (good && !exporter->options->live && !exporter->options->quiet)
+    if (good && !exporter->options->live && !exporter->options->quiet && lsn)
         tell("%s as of LSN %llu", link, (unsigned long long)lsn);
+    else if (good && !exporter->options->live && !exporter->options->quiet)
+        tell("%s as of one LSN of each range", link);
     return good;
 }
 

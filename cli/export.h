@@ -9,6 +9,8 @@
  *      whose previous version is not later than the LSN: that version is written, unless step 2 had written it before it was changed.
  *      Whether it had is known from the page of its range that its LSN lies in: a page tells as of which LSN it was read.
  *
+ * Where ranges have LSNs of their own (several buckets; the service), each range is as of one of its own.
+ *
  * The rows of a query are of one LSN, too: they are held back until it is known that nothing was written while they were read. If
  * something was, or there are many, the query is asked again as of the LSN from before: x-orrery-as-of, which no index helps.
  */

@@ -45,6 +45,29 @@ orrery_value plan_value_at(orrery_value item, const char *path)
     return *path ? (orrery_value){ 0 } : item;
 }
 
+void plan_print_level(struct text *out, orrery_value value)
+{
+    char *text = NULL;
+
+    if (orrery_value_type(value) == ORRERY_UNDEFINED || orrery_value_print(value, &text, NULL) != ORRERY_OK)
+        text_puts(out, "{}");
+    else
+        text_puts(out, text);
+    orrery_free(text);
+}
+
+void plan_identify(struct text *out, orrery_value paths, orrery_value item)
+{
+    text_empty(out);
+    text_byte(out, '[');
+    plan_print_level(out, orrery_value_member(item, "id"));
+    for (size_t i = 0; i < orrery_value_count(paths); i++) {
+        text_byte(out, ',');
+        plan_print_level(out, plan_value_at(item, orrery_value_text(orrery_value_element(paths, i), NULL)));
+    }
+    text_byte(out, ']');
+}
+
 const char *plan_mapping(orrery_value plan)
 {
     orrery_value mapping = orrery_value_member(plan, "items");

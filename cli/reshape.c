@@ -92,40 +92,67 @@ static bool read_offer(struct reshape *reshape, orrery_options *options)
 }
 
 /* An earlier run may have made it, and nothing more: then it is empty. */
-static bool is_empty(struct reshape *reshape)
+static bool is_empty(struct reshape *reshape, const struct text *link)
 {
     uint64_t rows = 0;
     orrery_query *list = NULL;
-    orrery_status status = orrery_list_open(reshape->cli->client, text_of(&reshape->to), NULL, NULL, &list);
+    orrery_status status = orrery_list_open(reshape->cli->client, text_of(link), NULL, NULL, &list);
 
     if (!orrery_failed(status) && orrery_query_step(list) == ORRERY_ROW)
         rows++;
     orrery_query_close(list);
     if (rows)
-        tell("there is a container %s with items in it: delete it, or give it another name",
-             text_of(&reshape->to));
+        tell("there is a container %s with items in it: delete it, or give it another name", text_of(link));
     return rows == 0 && worked(reshape, status);
 }
 
-static bool make_container(struct reshape *reshape)
+static bool make(struct reshape *reshape, const struct text *link, const struct text *body,
+                 const orrery_options *options)
+{
+    struct text feed = { 0 };
+    orrery_status status;
+
+    text_printf(&feed, "%s/colls", text_of(&reshape->database));
+    status = orrery_create(reshape->cli->client, text_of(&feed), text_of(body), body->size, options, NULL);
+    text_free(&feed);
+    return status == ORRERY_ECONFLICT ? is_empty(reshape, link) : worked(reshape, status);
+}
+
+/* Wholes are found by their owners, and counted. */
+static bool make_parts(struct reshape *reshape, const orrery_options *options)
+{
+    struct text body = { 0 }, id = { 0 };
+    bool good;
+
+    text_printf(&id, "%s" RESHAPE_PARTS, reshape->name);
+    text_puts(&body, "{\"id\":");
+    text_json(&body, text_of(&id), id.size);
+    text_puts(&body, ",\"partitionKey\":{\"paths\":[\"/owner\"],\"kind\":\"Hash\",\"version\":2},"
+                     "\"indexingPolicy\":{\"includedPaths\":[{\"path\":\"/count/?\"}],"
+                     "\"excludedPaths\":[{\"path\":\"/*\"}]}}");
+    good = make(reshape, &reshape->parts, &body, options) &&
+           read_rid(reshape, &reshape->parts, &reshape->parts_made);
+    text_free(&body);
+    text_free(&id);
+    return good;
+}
+
+static bool make_containers(struct reshape *reshape)
 {
     orrery_options options = { .size = sizeof(options) };
-    struct text body = { 0 }, feed = { 0 }, id = { 0 };
+    struct text body = { 0 }, id = { 0 };
     orrery_response *old = NULL;
     orrery_status status = orrery_read(reshape->cli->client, text_of(&reshape->from), NULL, &old);
     bool good = worked(reshape, status) && read_offer(reshape, &options);
 
     text_printf(&id, "%s" RESHAPE_SUFFIX, reshape->name);
-    text_printf(&feed, "%s/colls", text_of(&reshape->database));
     if (good) {
         plan_define(&body, text_of(&id), orrery_response_json(old), reshape->plan);
-        status =
-            orrery_create(reshape->cli->client, text_of(&feed), text_of(&body), body.size, &options, NULL);
-        good = status == ORRERY_ECONFLICT ? is_empty(reshape) : worked(reshape, status);
+        good = make(reshape, &reshape->to, &body, &options) &&
+               (reshape->embeds.count == 0 || make_parts(reshape, &options));
     }
     orrery_response_free(old);
     text_free(&body);
-    text_free(&feed);
     text_free(&id);
     return good;
 }
@@ -141,28 +168,31 @@ static bool has_one_lsn(const char *etag)
     return has_one;
 }
 
-/* From where the feed of all versions is read later on: whatever is changed from now on is in it. */
+/* From where the feeds of all versions are read later on: whatever is changed from now on is in them. */
 static bool note_now(struct reshape *reshape)
 {
     static const struct text now = { .data = (char *)"*", .size = 1 };
-    orrery_response *response = NULL;
-    orrery_status status = feed_read(reshape, FEED_ALL, &now, &response);
+    bool good = true;
 
-    bool good = !orrery_failed(status) && has_one_lsn(orrery_response_etag(response));
+    for (size_t i = 0; good && i < reshape->source_count; i++) {
+        orrery_response *response = NULL;
+        orrery_status status = feed_read(reshape, &reshape->source[i], FEED_ALL, &now, &response);
 
-    if (good) {
-        text_empty(&reshape->all);
-        text_puts(&reshape->all, orrery_response_etag(response));
+        text_empty(&reshape->place[i].latest);
+        good = !orrery_failed(status) && has_one_lsn(orrery_response_etag(response));
+        if (good) {
+            text_empty(&reshape->place[i].all);
+            text_puts(&reshape->place[i].all, orrery_response_etag(response));
+        }
+        orrery_response_free(response);
     }
-    orrery_response_free(response);
     return good;
 }
 
 static bool begin(struct reshape *reshape)
 {
-    text_empty(&reshape->latest);
     if (!read_rid(reshape, &reshape->from, &reshape->of) || !state_write(reshape) ||
-        !make_container(reshape) || !copy_scripts(reshape) ||
+        !make_containers(reshape) || !copy_scripts(reshape) ||
         !read_rid(reshape, &reshape->to, &reshape->made) || !note_now(reshape))
         return false;
     reshape->phase = PHASE_COPY;
@@ -172,17 +202,18 @@ static bool begin(struct reshape *reshape)
 /* ---- the copy ---- */
 
 /* One page; `more` is false when there is nothing new. */
-static bool take_page(struct reshape *reshape, enum feed feed, bool *more)
+static bool take_page(struct reshape *reshape, size_t source, enum feed feed, bool *more)
 {
-    struct text *where = feed == FEED_ALL ? &reshape->all : &reshape->latest;
+    struct place *place = &reshape->place[source];
+    struct text *where = feed == FEED_ALL ? &place->all : &place->latest;
     orrery_response *response = NULL;
-    orrery_status status = feed_read(reshape, feed, where, &response);
+    orrery_status status = feed_read(reshape, &reshape->source[source], feed, where, &response);
     orrery_value changes = orrery_value_member(orrery_response_json(response), "Documents");
     bool good = !orrery_failed(status);
 
     *more = status != ORRERY_NOT_MODIFIED;
     if (good && *more) {
-        good = rows_take_over(reshape, feed, changes);
+        good = rows_take_over(reshape, source, feed, changes);
         *(feed == FEED_ALL ? &reshape->changes : &reshape->items) += orrery_value_count(changes);
     }
     if (good) {
@@ -199,10 +230,15 @@ static bool take_page(struct reshape *reshape, enum feed feed, bool *more)
 /* Items as they are, up to the LSN from which on the other feed has every change. */
 static bool copy(struct reshape *reshape)
 {
-    bool more = true, good = true;
+    bool good = true;
 
-    while (good && more && feed_lsn(&reshape->latest) < feed_lsn(&reshape->all))
-        good = goes_on() && take_page(reshape, FEED_LATEST, &more);
+    for (size_t i = 0; good && i < reshape->source_count; i++) {
+        const struct place *place = &reshape->place[i];
+        bool more = true;
+
+        while (good && more && feed_lsn(&place->latest) < feed_lsn(&place->all))
+            good = goes_on() && take_page(reshape, i, FEED_LATEST, &more);
+    }
     if (!good)
         return false;
     say(reshape, "items copied", reshape->items);
@@ -213,28 +249,33 @@ static bool copy(struct reshape *reshape)
 /* Everything that is new. With writers at work it may have no end: they are held back, or it goes on until it is interrupted. */
 static bool follow_all(struct reshape *reshape)
 {
-    bool more = true, good = true;
+    bool good = true;
 
-    while (good && more)
-        good = goes_on() && take_page(reshape, FEED_ALL, &more);
+    for (size_t i = 0; good && i < reshape->source_count; i++)
+        for (bool more = true; good && more;)
+            good = goes_on() && take_page(reshape, i, FEED_ALL, &more);
     return good;
 }
 
 /* A page of a very large transaction may end within it, and then is of no one LSN. */
-static bool is_at(const struct reshape *reshape, uint64_t lsn)
+static bool is_at(const struct place *place, uint64_t lsn)
 {
-    return feed_lsn(&reshape->all) >= lsn && !strchr(text_of(&reshape->all), '.');
+    return feed_lsn(&place->all) >= lsn && !strchr(text_of(&place->all), '.');
 }
 
 /* Everything up to now: writers may go on. */
 static bool follow(struct reshape *reshape)
 {
-    bool more = true, good;
-    uint64_t lsn = 0;
+    bool good = true;
 
-    good = snapshot_lsn(reshape->cli, text_of(&reshape->from), &lsn);
-    while (good && more && !is_at(reshape, lsn))
-        good = goes_on() && take_page(reshape, FEED_ALL, &more);
+    for (size_t i = 0; good && i < reshape->source_count; i++) {
+        bool more = true;
+        uint64_t lsn = 0;
+
+        good = snapshot_lsn(reshape->cli, text_of(&reshape->source[i].link), &lsn);
+        while (good && more && !is_at(&reshape->place[i], lsn))
+            good = goes_on() && take_page(reshape, i, FEED_ALL, &more);
+    }
     return good;
 }
 
@@ -245,29 +286,40 @@ static orrery_status command(const struct reshape *reshape, const char *link, co
     return orrery_create(reshape->cli->client, link, text_of(body), body->size, NULL, NULL);
 }
 
+/* Of all that items come from. */
 static orrery_status hold(const struct reshape *reshape, int ms)
 {
-    struct text body = { 0 };
-    orrery_status status;
+    orrery_status status = ORRERY_OK;
 
-    text_puts(&body, "{\"container\":");
-    text_json(&body, text_of(&reshape->from), reshape->from.size);
-    text_printf(&body, ",\"ms\":%d}", ms);
-    status = command(reshape, "_orrery/hold", &body);
-    text_free(&body);
+    for (size_t i = 0; !orrery_failed(status) && i < reshape->source_count; i++) {
+        struct text body = { 0 };
+
+        text_puts(&body, "{\"container\":");
+        text_json(&body, text_of(&reshape->source[i].link), reshape->source[i].link.size);
+        text_printf(&body, ",\"ms\":%d}", ms);
+        status = command(reshape, "_orrery/hold", &body);
+        text_free(&body);
+    }
     return status;
 }
 
-static orrery_status swap(const struct reshape *reshape, uint64_t lsn, uint64_t with_lsn)
+/* If nobody has written to any of them since. */
+static orrery_status swap(const struct reshape *reshape, uint64_t with_lsn)
 {
     struct text body = { 0 };
     orrery_status status;
 
     text_puts(&body, "{\"container\":");
     text_json(&body, text_of(&reshape->from), reshape->from.size);
-    text_printf(&body, ",\"lsn\":%llu,\"with\":", (unsigned long long)lsn);
+    text_printf(&body, ",\"lsn\":%llu,\"with\":", (unsigned long long)feed_lsn(&reshape->place[0].all));
     text_json(&body, text_of(&reshape->to), reshape->to.size);
-    text_printf(&body, ",\"withLsn\":%llu}", (unsigned long long)with_lsn);
+    text_printf(&body, ",\"withLsn\":%llu,\"unchanged\":[", (unsigned long long)with_lsn);
+    for (size_t i = 1; i < reshape->source_count; i++) {
+        text_puts(&body, i > 1 ? ",{\"container\":" : "{\"container\":");
+        text_json(&body, text_of(&reshape->source[i].link), reshape->source[i].link.size);
+        text_printf(&body, ",\"lsn\":%llu}", (unsigned long long)feed_lsn(&reshape->place[i].all));
+    }
+    text_puts(&body, "]}");
     status = command(reshape, "_orrery/swap", &body);
     text_free(&body);
     return status;
@@ -285,11 +337,11 @@ static bool change_places(struct reshape *reshape)
         good = worked(reshape, hold(reshape, HOLD_MS)) && follow_all(reshape) &&
                snapshot_lsn(reshape->cli, text_of(&reshape->to), &with_lsn);
         if (good)
-            status = swap(reshape, feed_lsn(&reshape->all), with_lsn);
+            status = swap(reshape, with_lsn);
     }
     if (good && orrery_failed(status))
         cli_tell(reshape->cli, status, NULL);
-    if (!good || orrery_failed(status))
+    if (!good || orrery_failed(status) || reshape->source_count > 1)
         hold(reshape, 0);
     return good && !orrery_failed(status);
 }
@@ -304,16 +356,52 @@ static bool is_switched(struct reshape *reshape)
     return is;
 }
 
+/* The container is the one that this has made, or one that an earlier run had just made. */
+static bool may_remove(struct reshape *reshape, const struct text *link, const struct text *made)
+{
+    struct text rid = { 0 };
+    bool may;
+
+    if (!made->size)
+        return is_empty(reshape, link);
+    may = read_rid(reshape, link, &rid) && strcmp(text_of(&rid), text_of(made)) == 0;
+    text_free(&rid);
+    return may;
+}
+
+/* True: there is none now. */
+static bool remove_made(struct reshape *reshape, const struct text *link, const struct text *made)
+{
+    orrery_status status = orrery_read(reshape->cli->client, text_of(link), NULL, NULL);
+
+    if (!orrery_failed(status) && !may_remove(reshape, link, made))
+        return false;
+    if (!orrery_failed(status))
+        status = orrery_delete(reshape->cli->client, text_of(link), NULL, NULL);
+    return status == ORRERY_ENOTFOUND || worked(reshape, status);
+}
+
+static bool remove_parts(struct reshape *reshape)
+{
+    return (!reshape->embeds.count && !reshape->parts_made.size) ||
+           remove_made(reshape, &reshape->parts, &reshape->parts_made);
+}
+
 /* That it is done is kept, so that the same command does not begin anew. */
 static bool finish(struct reshape *reshape)
 {
     if (reshape->phase != PHASE_DONE) {
+        if (!remove_parts(reshape))
+            return false;
         reshape->phase = PHASE_DONE;
         if (!state_write(reshape))
             return false;
     }
     printf("%s is what the plan says; what it was before is %s: delete it when nothing is missed\n",
            text_of(&reshape->from), text_of(&reshape->to));
+    for (size_t i = 1; i < reshape->source_count; i++)
+        printf("%s is in it as of LSN %llu: what is written there from now on is not\n",
+               text_of(&reshape->source[i].link), (unsigned long long)feed_lsn(&reshape->place[i].all));
     return true;
 }
 
@@ -336,7 +424,7 @@ static bool define(struct reshape *reshape)
 /* The new container has everything, and was compared. `done`: it has taken the old one's place already. */
 static bool prepare(struct reshape *reshape, bool *done)
 {
-    uint64_t rows = 0, lsn;
+    uint64_t rows = 0, lsn[SOURCES_MAX] = { 0 };
 
     if (!state_read(reshape))
         return false;
@@ -345,15 +433,17 @@ static bool prepare(struct reshape *reshape, bool *done)
         return finish(reshape);
     if (reshape->phase == PHASE_DONE) /* the container was made anew since */
         reshape->phase = PHASE_BEGIN;
-    if ((reshape->phase == PHASE_BEGIN && !begin(reshape)) || !define(reshape) ||
+    if (!embed_sources_define(reshape->cli, &reshape->embeds, reshape->source, reshape->source_count) ||
+        (reshape->phase == PHASE_BEGIN && !begin(reshape)) || !define(reshape) ||
         (reshape->phase == PHASE_COPY && !copy(reshape)) || !follow(reshape))
         return false;
     say(reshape, "changes followed", reshape->changes);
-    lsn = feed_lsn(&reshape->all);
+    for (size_t i = 0; i < reshape->source_count; i++)
+        lsn[i] = feed_lsn(&reshape->place[i].all);
     if (!verify(reshape, lsn, &rows))
         return false;
     printf("%s: %llu items compared as of LSN %llu, none differs\n", text_of(&reshape->from),
-           (unsigned long long)rows, (unsigned long long)lsn);
+           (unsigned long long)rows, (unsigned long long)lsn[0]);
     return true;
 }
 
@@ -369,27 +459,12 @@ static bool conclude(struct reshape *reshape)
     if (options->switches)
         return follow(reshape) && change_places(reshape) && finish(reshape);
     printf("%s has every change up to LSN %llu: --switch puts it in the place of %s\n", text_of(&reshape->to),
-           (unsigned long long)feed_lsn(&reshape->all), text_of(&reshape->from));
+           (unsigned long long)feed_lsn(&reshape->place[0].all), text_of(&reshape->from));
     return true;
-}
-
-/* The new container is the one that this has made, or one that an earlier run had just made. */
-static bool may_remove(struct reshape *reshape)
-{
-    struct text rid = { 0 };
-    bool may;
-
-    if (!reshape->made.size)
-        return is_empty(reshape);
-    may = read_rid(reshape, &reshape->to, &rid) && strcmp(text_of(&rid), text_of(&reshape->made)) == 0;
-    text_free(&rid);
-    return may;
 }
 
 static bool cancel(struct reshape *reshape)
 {
-    orrery_status status;
-
     reshape->any_plan = true;
     if (!state_read(reshape))
         return false;
@@ -399,12 +474,8 @@ static bool cancel(struct reshape *reshape)
     }
     if (reshape->phase == PHASE_DONE || is_switched(reshape)) /* what it was before is left to its owner */
         return state_remove(reshape);
-    status = orrery_read(reshape->cli->client, text_of(&reshape->to), NULL, NULL);
-    if (!orrery_failed(status) && !may_remove(reshape))
-        return false;
-    if (!orrery_failed(status))
-        status = orrery_delete(reshape->cli->client, text_of(&reshape->to), NULL, NULL);
-    return (status == ORRERY_ENOTFOUND || worked(reshape, status)) && state_remove(reshape);
+    return remove_made(reshape, &reshape->to, &reshape->made) && remove_parts(reshape) &&
+           state_remove(reshape);
 }
 
 static void reshape_open(struct reshape *reshape, const struct cli *cli, const char *database,
@@ -415,18 +486,24 @@ static void reshape_open(struct reshape *reshape, const struct cli *cli, const c
     text_puts(&reshape->database, database);
     text_printf(&reshape->from, "%s/colls/%s", database, reshape->name);
     text_printf(&reshape->to, "%s" RESHAPE_SUFFIX, text_of(&reshape->from));
+    text_printf(&reshape->parts, "%s" RESHAPE_PARTS, text_of(&reshape->from));
     text_printf(&reshape->states, "%s/colls/" RESHAPE_STATES, database);
 }
 
 static void reshape_close(struct reshape *reshape)
 {
-    struct text *const texts[] = { &reshape->database, &reshape->from,   &reshape->to,
-                                   &reshape->states,   &reshape->of,     &reshape->made,
-                                   &reshape->all,      &reshape->latest, &reshape->etag };
+    struct text *const texts[] = { &reshape->database, &reshape->from, &reshape->to,
+                                   &reshape->states,   &reshape->of,   &reshape->made,
+                                   &reshape->parts,    &reshape->etag, &reshape->parts_made };
 
     orrery_json_free(reshape->definition);
+    embed_sources_free(reshape->source, reshape->source_count);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         text_free(texts[i]);
+    for (size_t i = 0; i < reshape->source_count; i++) {
+        text_free(&reshape->place[i].latest);
+        text_free(&reshape->place[i].all);
+    }
 }
 
 static bool run_one(const struct cli *cli, const char *database, orrery_value plan)
@@ -435,10 +512,13 @@ static bool run_one(const struct cli *cli, const char *database, orrery_value pl
     bool done = false, good;
 
     reshape_open(&reshape, cli, database, plan);
-    if (cli->options->cancel)
+    good = embeds_read(&reshape.embeds, plan);
+    if (good)
+        reshape.source_count = embed_sources(&reshape.embeds, database, reshape.name, reshape.source);
+    if (good && cli->options->cancel)
         good = cancel(&reshape);
     else
-        good = prepare(&reshape, &done) && (done || conclude(&reshape));
+        good = good && prepare(&reshape, &done) && (done || conclude(&reshape));
     reshape_close(&reshape);
     return good;
 }

@@ -14,8 +14,8 @@ uint64_t feed_lsn(const struct text *where)
  * Of the whole container at once, which an Orrery server gives: its LSNs are the container's, so a page ends at one LSN. With
  * every change comes what the item was before.
  */
-orrery_status feed_read(struct reshape *reshape, enum feed feed, const struct text *where,
-                        orrery_response **response)
+orrery_status feed_read(struct reshape *reshape, const struct source *source, enum feed feed,
+                        const struct text *where, orrery_response **response)
 {
     static const char *const headers[][4] = {
         [FEED_LATEST] = { "A-IM: Incremental Feed", "x-ms-max-item-count: 500" },
@@ -27,7 +27,7 @@ orrery_status feed_read(struct reshape *reshape, enum feed feed, const struct te
     struct text link = { 0 };
     orrery_status status;
 
-    text_printf(&link, "%s/docs", text_of(&reshape->from));
+    text_printf(&link, "%s/docs", text_of(&source->link));
     status = orrery_read(reshape->cli->client, text_of(&link), &options, response);
     text_free(&link);
     if (orrery_failed(status))

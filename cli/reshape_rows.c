@@ -2,35 +2,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mapping.h"
 #include "members.h"
 #include "reshape_private.h"
 
-enum { IMAGES_AT_A_TIME = 100, ACTIONS_AT_A_TIME = 500, LOST_MAX = 5 };
+enum { ACTIONS_AT_A_TIME = 500, LOST_MAX = 5 };
 
-/* What becomes of one item of the new container. */
-struct action {
-    orrery_value row;
-    bool removes;
-    bool is_done;
-};
+/* ---- lists of actions ---- */
 
-/* Rows lie in the answers that they came in, which live as long as the list. */
-struct actions {
-    struct action *action;
-    size_t count, room;
-    orrery_response **answer;
-    size_t answer_count;
-};
-
-static void actions_free(struct actions *actions)
+void actions_free(struct actions *actions)
 {
     for (size_t i = 0; i < actions->answer_count; i++)
         orrery_response_free(actions->answer[i]);
+    for (size_t i = 0; i < actions->json_count; i++)
+        orrery_json_free(actions->json[i]);
     free(actions->answer);
+    free(actions->json);
     free(actions->action);
+    *actions = (struct actions){ 0 };
 }
 
-static void add_action(struct actions *actions, orrery_value row, bool removes)
+void actions_add(struct actions *actions, orrery_value row, bool removes)
 {
     if (actions->count == actions->room) {
         actions->room = actions->room ? actions->room * 2 : 64;
@@ -39,13 +31,24 @@ static void add_action(struct actions *actions, orrery_value row, bool removes)
     actions->action[actions->count++] = (struct action){ .row = row, .removes = removes };
 }
 
-/* ---- images: what an item was, and what it is ---- */
+orrery_value actions_parse(struct actions *actions, const char *text)
+{
+    orrery_json *json = NULL;
 
-struct images {
-    orrery_value *image;
-    bool *removes;
-    size_t count;
-};
+    if (orrery_json_parse(text, ORRERY_TEXT, &json) != ORRERY_OK)
+        return (orrery_value){ 0 };
+    actions->json = must_resize(actions->json, (actions->json_count + 1) * sizeof(orrery_json *));
+    actions->json[actions->json_count++] = json;
+    return orrery_json_root(json);
+}
+
+static void keep_answer(struct actions *actions, orrery_response *answer)
+{
+    actions->answer = must_resize(actions->answer, (actions->answer_count + 1) * sizeof(orrery_response *));
+    actions->answer[actions->answer_count++] = answer;
+}
+
+/* ---- images: what an item was, and what it is ---- */
 
 /* In the order of changes: what an item was is removed, and what it is, is written, which undoes the removal. */
 static void list_images(enum feed feed, orrery_value changes, struct images *images)
@@ -68,111 +71,89 @@ static void list_images(enum feed feed, orrery_value changes, struct images *ima
     }
 }
 
-static bool keep_answer(struct actions *actions, orrery_response *answer)
+static void add_of_image(struct actions *actions, orrery_value row, const struct images *images, size_t image)
 {
-    actions->answer = must_resize(actions->answer, (actions->answer_count + 1) * sizeof(orrery_response *));
-    actions->answer[actions->answer_count++] = answer;
-    return true;
+    actions_add(actions, row, images->removes[image]);
+    actions->action[actions->count - 1].image = image;
 }
 
 /* The rows that the plan's query makes of some images. */
-static bool map_some(struct reshape *reshape, const struct images *images, size_t from, size_t to,
+static bool map_some(struct reshape *reshape, const struct images *images, size_t from, size_t count,
                      struct actions *actions)
 {
-    struct text body = { 0 };
-    orrery_response *answer = NULL;
+    orrery_response *answer =
+        mapping_run(reshape->cli, text_of(&reshape->from), reshape->mapping, images->image + from, count);
     orrery_value rows, row;
-    orrery_status status;
 
-    text_puts(&body, "{\"container\":");
-    text_json(&body, text_of(&reshape->from), reshape->from.size);
-    text_puts(&body, ",\"query\":");
-    text_json(&body, reshape->mapping, strlen(reshape->mapping));
-    text_puts(&body, ",\"items\":[");
-    for (size_t i = from; i < to; i++) {
-        char *text = NULL;
-
-        if (orrery_value_print(images->image[i], &text, NULL) == ORRERY_OK)
-            text_printf(&body, "%s%s", i > from ? "," : "", text);
-        orrery_free(text);
-    }
-    text_puts(&body, "]}");
-    status = orrery_create(reshape->cli->client, "_orrery/map", text_of(&body), body.size, NULL, &answer);
-    text_free(&body);
-    if (orrery_failed(status)) {
-        cli_tell(reshape->cli, status, reshape->mapping);
+    if (!answer)
         return false;
-    }
+    keep_answer(actions, answer);
     rows = orrery_value_member(orrery_response_json(answer), "rows");
-    for (size_t i = from; i < to; i++)
-        for (size_t at = 0; orrery_value_next(orrery_value_element(rows, i - from), &at, NULL, &row);)
-            add_action(actions, row, images->removes[i]);
-    return keep_answer(actions, answer);
+    for (size_t i = 0; i < count; i++)
+        for (size_t at = 0; orrery_value_next(orrery_value_element(rows, i), &at, NULL, &row);)
+            add_of_image(actions, row, images, from + i);
+    return true;
 }
 
-static bool map_images(struct reshape *reshape, const struct images *images, struct actions *actions)
+bool rows_map(struct reshape *reshape, const struct images *images, struct actions *actions)
 {
     bool good = true;
 
-    for (size_t from = 0; good && from < images->count; from += IMAGES_AT_A_TIME) {
-        size_t left = images->count - from;
+    for (size_t from = 0; good && from < images->count; from += MAPPING_AT_A_TIME) {
+        size_t left = images->count - from, count = left < MAPPING_AT_A_TIME ? left : MAPPING_AT_A_TIME;
 
         if (reshape->mapping)
-            good = map_some(reshape, images, from, from + (left < IMAGES_AT_A_TIME ? left : IMAGES_AT_A_TIME),
-                            actions);
-        for (size_t i = from; !reshape->mapping && i < images->count && i < from + IMAGES_AT_A_TIME; i++)
-            add_action(actions, images->image[i], images->removes[i]);
+            good = map_some(reshape, images, from, count, actions);
+        for (size_t i = from; !reshape->mapping && i < from + count; i++)
+            add_of_image(actions, images->image[i], images, i);
     }
     return good;
 }
 
 /* ---- one action for each item ---- */
 
-bool row_key(const struct reshape *reshape, orrery_value row, struct key *key)
+/* A level of the partition key. Of an identity it lies behind the id, and {} stands for nothing. */
+static orrery_value level_of(orrery_value paths, orrery_value row, size_t level)
 {
-    size_t count = orrery_value_count(reshape->key);
+    orrery_value value;
+
+    if (orrery_value_type(row) != ORRERY_ARRAY)
+        return plan_value_at(row, orrery_value_text(orrery_value_element(paths, level), NULL));
+    value = orrery_value_element(row, 1 + level);
+    return orrery_value_type(value) == ORRERY_OBJECT ? (orrery_value){ 0 } : value;
+}
+
+static orrery_value id_of(orrery_value row)
+{
+    return orrery_value_type(row) == ORRERY_ARRAY ? orrery_value_element(row, 0)
+                                                  : orrery_value_member(row, "id");
+}
+
+bool row_key(orrery_value paths, orrery_value row, struct key *key)
+{
+    size_t count = orrery_value_count(paths);
 
     *key = (struct key){ 0 };
-    for (size_t i = 0; i < count && i < sizeof(key->level) / sizeof(key->level[0]); i++) {
-        const char *path = orrery_value_text(orrery_value_element(reshape->key, i), NULL);
-
-        if (!key_level(&key->level[i], plan_value_at(row, path)))
+    for (size_t i = 0; i < count && i < sizeof(key->level) / sizeof(key->level[0]); i++)
+        if (!key_level(&key->level[i], level_of(paths, row, i)))
             return false;
-    }
     key->key = count == 1 ? key->level[0] : orrery_key_list(key->level, count);
     return true;
 }
 
 /* What two rows of one item have in common: its id and its partition key, as a text. */
-static void identify(const struct reshape *reshape, orrery_value row, struct text *out)
+static void identify(orrery_value paths, orrery_value row, struct text *out)
 {
-    size_t size;
-    const char *id = orrery_value_text(orrery_value_member(row, "id"), &size);
-
-    text_empty(out);
-    text_json(out, id, size);
-    for (size_t i = 0; i < orrery_value_count(reshape->key); i++) {
-        const char *path = orrery_value_text(orrery_value_element(reshape->key, i), NULL);
-        char *text = NULL;
-
-        text_byte(out, ',');
-        if (orrery_value_print(plan_value_at(row, path), &text, NULL) == ORRERY_OK)
-            text_puts(out, text);
-        orrery_free(text);
+    if (orrery_value_type(row) != ORRERY_ARRAY) {
+        plan_identify(out, paths, row);
+    } else {
+        text_empty(out);
+        plan_print_level(out, row);
     }
 }
 
-static size_t hash_of(const char *text)
-{
-    size_t hash = 5381;
-
-    for (; *text; text++)
-        hash = hash * 33 + (unsigned char)*text;
-    return hash;
-}
-
 /* The last action of each item is left to do. */
-static void leave_last(const struct reshape *reshape, struct actions *actions)
+static void leave_last(const struct target *target, struct actions *actions)
 {
     size_t room = 2 * actions->count + 1;
     char **seen = must_alloc(room * sizeof(*seen));
@@ -181,8 +162,8 @@ static void leave_last(const struct reshape *reshape, struct actions *actions)
     for (size_t i = actions->count; i-- > 0;) {
         size_t at;
 
-        identify(reshape, actions->action[i].row, &name);
-        for (at = hash_of(text_of(&name)) % room; seen[at] && strcmp(seen[at], text_of(&name)) != 0;)
+        identify(target->key, actions->action[i].row, &name);
+        for (at = text_hash(text_of(&name)) % room; seen[at] && strcmp(seen[at], text_of(&name)) != 0;)
             at = (at + 1) % room;
         actions->action[i].is_done = seen[at] != NULL;
         if (!seen[at])
@@ -206,9 +187,9 @@ static bool tell_bad_row(const char *what, orrery_value row)
     return false;
 }
 
-static bool add_to_batch(const struct reshape *reshape, const struct action *action, orrery_batch *batch)
+static bool add_to_batch(const struct target *target, const struct action *action, orrery_batch *batch)
 {
-    orrery_value id = orrery_value_member(action->row, "id");
+    orrery_value id = id_of(action->row);
     struct text body = { 0 };
     char *text = NULL;
     struct key key;
@@ -216,7 +197,7 @@ static bool add_to_batch(const struct reshape *reshape, const struct action *act
 
     if (orrery_value_type(id) != ORRERY_STRING)
         return tell_bad_row("a row of the plan's query has no id", action->row);
-    if (!row_key(reshape, action->row, &key))
+    if (!row_key(target->key, action->row, &key))
         return tell_bad_row("a row of the plan's query has no partition key", action->row);
     if (action->removes) {
         orrery_batch_delete(batch, orrery_value_text(id, NULL), NULL, &key.key);
@@ -255,8 +236,8 @@ static bool settle(struct action *action, const orrery_result *result, bool *los
 }
 
 /* Sends what is left of so many actions, once. */
-static bool send_some(const struct reshape *reshape, struct action *action, size_t count, size_t *left,
-                      bool *lost)
+static bool send_some(const struct reshape *reshape, const struct target *target, struct action *action,
+                      size_t count, size_t *left, bool *lost)
 {
     orrery_options options = { .size = sizeof(options), .minimal = 1 };
     orrery_response *answer = NULL;
@@ -268,10 +249,10 @@ static bool send_some(const struct reshape *reshape, struct action *action, size
     *left = 0;
     for (size_t i = 0; good && i < count; i++) {
         sent += !action[i].is_done;
-        good = action[i].is_done || add_to_batch(reshape, &action[i], batch);
+        good = action[i].is_done || add_to_batch(target, &action[i], batch);
     }
     if (good && sent)
-        status = orrery_bulk_run(reshape->cli->client, text_of(&reshape->to), batch, &options, &answer);
+        status = orrery_bulk_run(reshape->cli->client, target->link, batch, &options, &answer);
     if (good && sent && !answer) {
         cli_tell(reshape->cli, status, NULL);
         good = false;
@@ -289,10 +270,11 @@ static bool send_some(const struct reshape *reshape, struct action *action, size
     return good;
 }
 
-static bool send_all(const struct reshape *reshape, struct actions *actions)
+bool rows_write(const struct reshape *reshape, const struct target *target, struct actions *actions)
 {
     bool good = true;
 
+    leave_last(target, actions);
     for (size_t from = 0; good && from < actions->count; from += ACTIONS_AT_A_TIME) {
         size_t count = actions->count - from, left = 1;
 
@@ -300,7 +282,7 @@ static bool send_all(const struct reshape *reshape, struct actions *actions)
         for (int losses = 0; good && left && losses < LOST_MAX;) {
             bool lost = false;
 
-            good = send_some(reshape, actions->action + from, count, &left, &lost);
+            good = send_some(reshape, target, actions->action + from, count, &left, &lost);
             losses += lost;
         }
         if (good && left) {
@@ -311,17 +293,18 @@ static bool send_all(const struct reshape *reshape, struct actions *actions)
     return good;
 }
 
-bool rows_take_over(struct reshape *reshape, enum feed feed, orrery_value changes)
+bool rows_take_over(struct reshape *reshape, size_t source, enum feed feed, orrery_value changes)
 {
+    struct target target = { text_of(&reshape->to), reshape->key };
     struct actions actions = { 0 };
     struct images images;
     bool good;
 
     list_images(feed, changes, &images);
-    good = map_images(reshape, &images, &actions);
-    if (good)
-        leave_last(reshape, &actions);
-    good = good && send_all(reshape, &actions);
+    if (reshape->embeds.count)
+        good = embedded_take_over(reshape, source, &images);
+    else
+        good = rows_map(reshape, &images, &actions) && rows_write(reshape, &target, &actions);
     free(images.image);
     free(images.removes);
     actions_free(&actions);

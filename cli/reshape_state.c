@@ -44,14 +44,20 @@ static bool take_state(struct reshape *reshape, orrery_value state)
             reshape->phase = (enum reshape_phase)i;
     set(&reshape->of, member_text(state, "of"));
     set(&reshape->made, member_text(state, "made"));
-    set(&reshape->latest, member_text(state, "latest"));
-    set(&reshape->all, member_text(state, "all"));
+    set(&reshape->parts_made, member_text(state, "parts"));
+    for (size_t i = 0; i < reshape->source_count; i++) {
+        orrery_value place = i ? orrery_value_element(orrery_value_member(state, "embedded"), i - 1) : state;
+
+        set(&reshape->place[i].latest, member_text(place, "latest"));
+        set(&reshape->place[i].all, member_text(place, "all"));
+    }
     reshape->is_kept = true;
     if (reshape->any_plan)
         return true;
     if (!same && reshape->phase == PHASE_DONE) { /* another one may begin */
         reshape->phase = PHASE_BEGIN;
         text_empty(&reshape->made);
+        text_empty(&reshape->parts_made);
         return true;
     }
     if (!same)
@@ -82,6 +88,20 @@ bool state_read(struct reshape *reshape)
     return good;
 }
 
+/* Where the feeds of what is embedded go on. */
+static void print_places(const struct reshape *reshape, struct text *out)
+{
+    text_puts(out, "\"embedded\":[");
+    for (size_t i = 1; i < reshape->source_count; i++) {
+        text_puts(out, i > 1 ? ",{\"latest\":" : "{\"latest\":");
+        text_json(out, text_of(&reshape->place[i].latest), reshape->place[i].latest.size);
+        text_puts(out, ",\"all\":");
+        text_json(out, text_of(&reshape->place[i].all), reshape->place[i].all.size);
+        text_byte(out, '}');
+    }
+    text_puts(out, "],");
+}
+
 static void print_state(const struct reshape *reshape, struct text *out)
 {
     const struct {
@@ -90,8 +110,9 @@ static void print_state(const struct reshape *reshape, struct text *out)
                     { "phase", phases[reshape->phase] },
                     { "of", text_of(&reshape->of) },
                     { "made", text_of(&reshape->made) },
-                    { "latest", text_of(&reshape->latest) },
-                    { "all", text_of(&reshape->all) } };
+                    { "parts", text_of(&reshape->parts_made) },
+                    { "latest", text_of(&reshape->place[0].latest) },
+                    { "all", text_of(&reshape->place[0].all) } };
     char *plan = NULL;
 
     text_byte(out, '{');
@@ -100,6 +121,7 @@ static void print_state(const struct reshape *reshape, struct text *out)
         text_json(out, members[i].value, strlen(members[i].value));
         text_byte(out, ',');
     }
+    print_places(reshape, out);
     if (orrery_value_print(reshape->plan, &plan, NULL) == ORRERY_OK)
         text_printf(out, "\"plan\":%s}", plan);
     orrery_free(plan);

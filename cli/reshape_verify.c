@@ -79,7 +79,7 @@ static void compare_pile(const struct reshape *reshape, const struct pile *pile,
     for (size_t i = 0; i < pile->count; i++) {
         orrery_value row = orrery_json_root(pile->row[i]), item = orrery_value_element(found, at);
         struct key key;
-        bool is_it = orrery_value_type(item) == ORRERY_OBJECT && row_key(reshape, item, &key) &&
+        bool is_it = orrery_value_type(item) == ORRERY_OBJECT && row_key(reshape->key, item, &key) &&
                      equal_values(orrery_value_member(row, "id"), orrery_value_member(item, "id"));
 
         for (size_t j = 0; is_it && j < orrery_value_count(reshape->key); j++) {
@@ -128,7 +128,7 @@ static bool add_row(struct reshape *reshape, struct pile *pile, const char *row,
     orrery_json *parsed = NULL;
 
     if (orrery_json_parse(row, size, &parsed) != ORRERY_OK ||
-        !row_key(reshape, orrery_json_root(parsed), &pile->key[i])) {
+        !row_key(reshape->key, orrery_json_root(parsed), &pile->key[i])) {
         orrery_json_free(parsed);
         tell("a row of the plan's query is no item: %.200s", row);
         return false;
@@ -140,10 +140,27 @@ static bool add_row(struct reshape *reshape, struct pile *pile, const char *row,
     return true;
 }
 
-static bool compare_all(struct reshape *reshape, uint64_t lsn, uint64_t *rows, uint64_t *differences)
+/* What is compared so far. */
+struct comparison {
+    struct reshape *reshape;
+    struct pile pile;
+    uint64_t rows, differences;
+};
+
+static bool take_row(void *context, const char *row, size_t size)
+{
+    struct comparison *comparison = context;
+    struct pile *pile = &comparison->pile;
+
+    comparison->rows++;
+    return add_row(comparison->reshape, pile, row, size) &&
+           (pile->count < ROWS_AT_A_TIME || settle_pile(comparison->reshape, pile, &comparison->differences));
+}
+
+/* The rows of the plan's query over the old container. */
+static bool query_rows(struct reshape *reshape, uint64_t lsn, struct comparison *comparison)
 {
     const char *sql = reshape->mapping ? reshape->mapping : "SELECT * FROM c";
-    struct pile *pile = must_alloc(sizeof(*pile));
     struct text moment = { 0 };
     const char *headers[] = { NULL, NULL };
     orrery_options options = { .size = sizeof(options), .page_items = 1000, .headers = headers };
@@ -159,16 +176,29 @@ static bool compare_all(struct reshape *reshape, uint64_t lsn, uint64_t *rows, u
         size_t size;
         const char *row = orrery_query_row(query, &size);
 
-        good = add_row(reshape, pile, row, size) &&
-               (pile->count < ROWS_AT_A_TIME || settle_pile(reshape, pile, differences));
-        (*rows)++;
+        good = take_row(comparison, row, size);
     }
     if (orrery_failed(status))
         cli_tell(reshape->cli, status, sql);
-    good = settle_pile(reshape, pile, differences) && good && !orrery_failed(status);
     orrery_query_close(query);
     text_free(&moment);
-    free(pile);
+    return good && !orrery_failed(status);
+}
+
+static bool compare_all(struct reshape *reshape, const uint64_t *lsn, uint64_t *rows, uint64_t *differences)
+{
+    struct comparison *comparison = must_alloc(sizeof(*comparison));
+    bool good;
+
+    comparison->reshape = reshape;
+    if (reshape->embeds.count)
+        good = embedded_verify(reshape, lsn) && embedded_rows(reshape, take_row, comparison);
+    else
+        good = query_rows(reshape, lsn[0], comparison);
+    good = settle_pile(reshape, &comparison->pile, &comparison->differences) && good;
+    *rows = comparison->rows;
+    *differences = comparison->differences;
+    free(comparison);
     return good;
 }
 
@@ -188,12 +218,11 @@ static bool count_items(struct reshape *reshape, uint64_t *count)
     return status == ORRERY_ROW;
 }
 
-bool verify(struct reshape *reshape, uint64_t lsn, uint64_t *rows)
+bool verify(struct reshape *reshape, const uint64_t lsn[SOURCES_MAX], uint64_t *rows)
 {
     uint64_t differences = 0, count = 0;
     bool good;
 
-    *rows = 0;
     good = compare_all(reshape, lsn, rows, &differences) && count_items(reshape, &count);
     if (good && differences)
         tell("%llu of %llu items differ: it is not what the plan says, and does not take the old one's place",

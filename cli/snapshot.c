@@ -12,13 +12,21 @@ struct page {
     uint64_t as_of;    /* the LSN at which it was read */
 };
 
+/* Where ranges have LSNs of their own: that of one of them. */
+struct moment {
+    char range[16];
+    uint64_t lsn;
+};
+
 struct snapshot {
     const struct cli *cli;
     const char *link;
     snapshot_item *take;
     void *context;
     bool live;
-    uint64_t lsn;
+    uint64_t lsn; /* of all ranges, if there are no moments */
+    struct moment *moment;
+    size_t moment_count;
     struct page *page;
     size_t page_count, page_room;
     struct text etag; /* of the page that rows come from now */
@@ -100,7 +108,7 @@ bool snapshot_lsn(const struct cli *cli, const char *link, uint64_t *lsn)
 
 /* ---- ranges */
 
-/* The ids of the container's ranges, with blanks between them. */
+/* The ids of the container's ranges, a blank behind each. */
 static orrery_status read_ranges(const struct snapshot *snapshot, struct text *ids)
 {
     orrery_query *list = NULL;
@@ -116,9 +124,77 @@ static orrery_status read_ranges(const struct snapshot *snapshot, struct text *i
     return status;
 }
 
+/* Whether all ranges count by one LSN, as those of one bucket do. Such a feed of all of them has one number. */
+static bool has_one_lsn(const struct snapshot *snapshot)
+{
+    static const char *const headers[] = { "A-IM: Incremental Feed", NULL };
+    orrery_options options = { .size = sizeof(options), .if_none_match = "*", .headers = headers };
+    orrery_response *response = NULL;
+    struct text feed = { 0 };
+    const char *etag;
+    bool has_one;
+
+    text_printf(&feed, "%s/docs", snapshot->link);
+    has_one = !orrery_failed(orrery_read(snapshot->cli->client, text_of(&feed), &options, &response));
+    etag = has_one ? orrery_response_etag(response) : "";
+    etag += *etag == '"';
+    has_one = has_one && *etag && strspn(etag, "0123456789") == strcspn(etag, "\"");
+    orrery_response_free(response);
+    text_free(&feed);
+    return has_one;
+}
+
+/* The LSN of a range as of now. */
+static orrery_status read_moment(const struct snapshot *snapshot, struct moment *moment)
+{
+    struct text feed = { 0 }, range = { 0 };
+    const char *headers[] = { NULL, "x-ms-max-item-count: 1", NULL };
+    orrery_options options = { .size = sizeof(options), .headers = headers };
+    orrery_response *response = NULL;
+    orrery_status status;
+
+    text_printf(&feed, "%s/docs", snapshot->link);
+    text_printf(&range, "x-ms-documentdb-partitionkeyrangeid: %s", moment->range);
+    headers[0] = text_of(&range);
+    status = orrery_read(snapshot->cli->client, text_of(&feed), &options, &response);
+    if (!orrery_failed(status))
+        moment->lsn = lsn_of(response);
+    orrery_response_free(response);
+    text_free(&feed);
+    text_free(&range);
+    return status;
+}
+
+/* Of ranges that do not count together, each is as of an LSN of its own. The feed of all versions is open: it has what is later. */
+static orrery_status read_moments(struct snapshot *snapshot, const char *ranges)
+{
+    orrery_status status = ORRERY_OK;
+
+    while (!orrery_failed(status) && *ranges) {
+        size_t size = strcspn(ranges, " ");
+        struct moment *moment;
+
+        snapshot->moment =
+            must_resize(snapshot->moment, (snapshot->moment_count + 1) * sizeof(*snapshot->moment));
+        moment = &snapshot->moment[snapshot->moment_count++];
+        snprintf(moment->range, sizeof(moment->range), "%.*s", (int)size, ranges);
+        status = read_moment(snapshot, moment);
+        ranges += size + strspn(ranges + size, " ");
+    }
+    return status;
+}
+
+static uint64_t moment_of(const struct snapshot *snapshot, const char *range)
+{
+    for (size_t i = 0; i < snapshot->moment_count; i++)
+        if (strcmp(snapshot->moment[i].range, range) == 0)
+            return snapshot->moment[i].lsn;
+    return snapshot->lsn;
+}
+
 /* ---- the steps */
 
-static orrery_status open_at_now(struct snapshot *snapshot, orrery_query **all)
+static orrery_status open_at_now(struct snapshot *snapshot, const char *ranges, orrery_query **all)
 {
     static const char *const headers[] = { "x-orrery-previous: true", NULL };
     orrery_options options = { .size = sizeof(options), .all_versions = 1, .no_wait = 1, .headers = headers };
@@ -128,8 +204,10 @@ static orrery_status open_at_now(struct snapshot *snapshot, orrery_query **all)
     while (status == ORRERY_OK ||
            status == ORRERY_ROW) /* rows: a range was changed while another was asked */
         status = cursor_step(snapshot->cli->client, *all);
-    if (status == ORRERY_DONE)
+    if (status == ORRERY_DONE && (!ranges[strcspn(ranges, " ") + 1] || has_one_lsn(snapshot)))
         snapshot->lsn = lsn_of(orrery_query_response(*all));
+    else if (status == ORRERY_DONE)
+        status = read_moments(snapshot, ranges);
     if (status == ORRERY_EBADREQUEST) {
         tell("this container does not keep what is needed to hold still; --live exports items as they are "
              "when they are read");
@@ -151,7 +229,7 @@ static orrery_status read_latest(struct snapshot *snapshot)
         const char *row = orrery_query_row(query, &size);
 
         note_row(snapshot, query, lsn);
-        if (!snapshot->live && lsn > snapshot->lsn)
+        if (!snapshot->live && lsn > moment_of(snapshot, range_of(orrery_query_response(query))))
             continue;
         if (!snapshot->take(snapshot->context, row, size)) {
             status = ORRERY_ECALLBACK;
@@ -170,13 +248,15 @@ static orrery_status take_change(struct snapshot *snapshot, orrery_query *all)
     orrery_value previous = orrery_value_member(change, "previous");
     uint64_t lsn = (uint64_t)orrery_value_int(orrery_value_member(metadata, "lsn"));
     uint64_t before = (uint64_t)orrery_value_int(orrery_value_member(metadata, "previousImageLSN"));
+    const char *range = range_of(orrery_query_response(all));
+    uint64_t moment = moment_of(snapshot, range);
     char *text = NULL;
     size_t size;
     bool good;
 
-    if (lsn <= snapshot->lsn || before > snapshot->lsn ||
+    if (lsn <= moment || before > moment ||
         orrery_value_equals(orrery_value_member(metadata, "operationType"), "create") ||
-        was_given(snapshot, range_of(orrery_query_response(all)), before, lsn))
+        was_given(snapshot, range, before, lsn))
         return ORRERY_OK;
     if (orrery_value_type(previous) != ORRERY_OBJECT ||
         orrery_value_print(previous, &text, &size) != ORRERY_OK) {
@@ -211,7 +291,7 @@ bool snapshot_read(const struct cli *cli, const char *link, bool live, snapshot_
     bool told;
 
     if (!live && !orrery_failed(status))
-        status = open_at_now(&snapshot, &all);
+        status = open_at_now(&snapshot, text_of(&ranges), &all);
     told = status == ORRERY_EBADREQUEST;
 
     if (!orrery_failed(status))
@@ -232,6 +312,7 @@ bool snapshot_read(const struct cli *cli, const char *link, bool live, snapshot_
     *lsn = snapshot.lsn;
     *charge += snapshot.charge;
     free(snapshot.page);
+    free(snapshot.moment);
     text_free(&snapshot.etag);
     text_free(&ranges);
     text_free(&ranges_after);

@@ -161,6 +161,15 @@ const char *text_of(const struct text *text)
     return text->data ? text->data : "";
 }
 
+size_t text_hash(const char *string)
+{
+    size_t hash = 5381;
+
+    for (; *string; string++)
+        hash = hash * 33 + (unsigned char)*string;
+    return hash;
+}
+
 void text_empty(struct text *text)
 {
     text->size = 0;

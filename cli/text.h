@@ -27,6 +27,8 @@ void text_safe(struct text *text, const char *data, size_t size);
 /* The next character of UTF-8: how many bytes it has. 0: these are none. */
 size_t text_character(const char *data, size_t size, unsigned *code);
 
+size_t text_hash(const char *string); /* for tables in memory */
+
 const char *text_of(const struct text *text); /* never NULL */
 void text_empty(struct text *text);
 void text_free(struct text *text);

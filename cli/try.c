@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include "connect.h"
+#include "embed.h"
+#include "mapping.h"
+#include "members.h"
 #include "plan.h"
 #include "text.h"
 #include "try.h"
@@ -39,7 +42,18 @@ struct attempt {
     orrery_value key[SIDES]; /* the paths of the partition key */
     orrery_json *made[SIDES];
     double total[SIDES];
+    struct embeds embeds;
+    char *element[EMBEDS_MAX];   /* one of each, to be added to others; NULL: there was none */
+    const struct attempt *owner; /* what is embedded: in whose items; NULL: it is not */
+    const char *member, *element_of_it;
+    bool is_single;
 };
+
+/* What is embedded is asked for where its owners are. */
+static const struct attempt *asked_of(const struct attempt *attempt, enum side side)
+{
+    return side == PLANNED && attempt->owner ? attempt->owner : attempt;
+}
 
 /* ---- costs ---- */
 
@@ -158,25 +172,37 @@ static bool put_item(struct attempt *attempt, enum side side, const char *row, s
 {
     orrery_diagnostics took = { .size = sizeof(took) };
     orrery_options options = { .size = sizeof(options), .minimal = 1, .diagnostics = &took };
-    int64_t began = clock_us();
-    orrery_status status = orrery_item_create(attempt->cli->client, text_of(&attempt->link[side]), row, size,
-                                              NULL, &options, NULL);
+    struct text plain = { 0 };
+    orrery_status status;
+    int64_t began;
 
+    members_without_system(&plain, row, size);
+    began = clock_us();
+    status = orrery_item_create(attempt->cli->client, text_of(&attempt->link[side]), text_of(&plain),
+                                plain.size, NULL, &options, NULL);
     add_cost(&attempt->create[side], &took, began);
     attempt->items[side]++;
-    attempt->bytes[side] += (double)size;
+    attempt->bytes[side] += (double)plain.size;
+    text_free(&plain);
     remember(attempt, side, item);
     return worked(attempt->cli, status);
 }
 
-/* The rows of a query over the container become the items of a copy. */
+/* The items of the container, or the rows of the plan's query over it. Without one nothing is asked that would be recorded. */
+static orrery_status open_items(const struct attempt *attempt, const char *mapping, orrery_query **query)
+{
+    const char *link = text_of(&attempt->from);
+
+    return mapping ? orrery_query_open(attempt->cli->client, link, mapping, NULL, 0, NULL, NULL, query)
+                   : orrery_list_open(attempt->cli->client, link, NULL, NULL, query);
+}
+
+/* They become the items of a copy. */
 static bool fill(struct attempt *attempt, enum side side)
 {
     const char *mapping = side == PLANNED ? plan_mapping(attempt->plan) : NULL;
-    const char *sql = mapping ? mapping : "SELECT * FROM c";
     orrery_query *query = NULL;
-    orrery_status status =
-        orrery_query_open(attempt->cli->client, text_of(&attempt->from), sql, NULL, 0, NULL, NULL, &query);
+    orrery_status status = open_items(attempt, mapping, &query);
     bool good = true;
 
     while (good && attempt->items[side] < ITEMS_MAX && !orrery_failed(status) && status != ORRERY_DONE) {
@@ -188,24 +214,160 @@ static bool fill(struct attempt *attempt, enum side side)
         good = !row || put_item(attempt, side, row, size, orrery_query_value(query));
     }
     if (orrery_failed(status))
-        cli_tell(attempt->cli, status, sql);
+        cli_tell(attempt->cli, status, mapping);
     orrery_query_close(query);
     return good && !orrery_failed(status);
 }
 
-static bool read_items(struct attempt *attempt, enum side side)
+/* ---- items with others in them ---- */
+
+static bool put_rows(struct attempt *attempt, orrery_value rows)
 {
+    orrery_value row;
     bool good = true;
 
-    for (size_t i = 0; good && i < attempt->known_count[side]; i++) {
+    for (size_t at = 0; good && orrery_value_next(rows, &at, NULL, &row);) {
+        char *text = NULL;
+        size_t size;
+
+        good =
+            orrery_value_print(row, &text, &size) == ORRERY_OK && put_item(attempt, PLANNED, text, size, row);
+        orrery_free(text);
+    }
+    return good;
+}
+
+static bool put_whole(struct attempt *attempt, const struct whole *whole)
+{
+    const char *mapping = plan_mapping(attempt->plan);
+    struct text item = { 0 };
+    orrery_json *json = NULL;
+    orrery_response *answer = NULL;
+    orrery_value root;
+    bool good = embed_join(&attempt->embeds, whole, &item) &&
+                orrery_json_parse(text_of(&item), item.size, &json) == ORRERY_OK;
+
+    root = orrery_json_root(json);
+    if (good && mapping)
+        answer = mapping_run(attempt->cli, text_of(&attempt->from), mapping, &root, 1);
+    if (good && mapping)
+        good = answer && put_rows(attempt, orrery_value_element(
+                                               orrery_value_member(orrery_response_json(answer), "rows"), 0));
+    else if (good)
+        good = put_item(attempt, PLANNED, text_of(&item), item.size, root);
+    orrery_response_free(answer);
+    orrery_json_free(json);
+    text_free(&item);
+    return good;
+}
+
+/* An element of each kind, to see what one more costs. */
+static void remember_elements(struct attempt *attempt, const struct whole *whole)
+{
+    for (size_t i = 0; i < whole->count; i++)
+        for (size_t e = 0; e < attempt->embeds.count; e++) {
+            size_t size = strlen(attempt->embeds.embed[e].member);
+            orrery_json *json = NULL;
+
+            if (!attempt->element[e] &&
+                strncmp(whole->part[i].name, attempt->embeds.embed[e].member, size) == 0 &&
+                whole->part[i].name[size] == '[' &&
+                orrery_json_parse(whole->part[i].text, ORRERY_TEXT, &json) == ORRERY_OK)
+                orrery_value_print(orrery_value_element(orrery_value_member(orrery_json_root(json), "e"), 0),
+                                   &attempt->element[e], NULL);
+            orrery_json_free(json);
+        }
+}
+
+/* All items of a source, in their places. */
+static bool gather(struct attempt *attempt, const struct source *source, size_t at, struct wholes *wholes)
+{
+    orrery_query *query = NULL;
+    orrery_status status =
+        orrery_list_open(attempt->cli->client, text_of(&source[at].link), NULL, NULL, &query);
+    uint64_t parts = 0;
+    bool good = true, removes = false;
+
+    for (size_t i = 0; good && i < ITEMS_MAX && !orrery_failed(status); i++) {
+        orrery_value item;
+
+        status = orrery_query_step(query);
+        if (status != ORRERY_ROW)
+            break;
+        item = orrery_query_value(query);
+        good = embed_apply(attempt->cli, &attempt->embeds, source, at, &(struct images){ &item, &removes, 1 },
+                           wholes, &parts);
+    }
+    if (orrery_failed(status))
+        cli_tell(attempt->cli, status, NULL);
+    orrery_query_close(query);
+    return good && !orrery_failed(status);
+}
+
+static bool fill_with_parts(struct attempt *attempt)
+{
+    const char *database = attempt->cli->options->word[0];
+    struct source source[SOURCES_MAX] = { 0 };
+    size_t count = embed_sources(&attempt->embeds, database, attempt->name, source);
+    bool good = embed_sources_define(attempt->cli, &attempt->embeds, source, count);
+    struct wholes wholes = { 0 };
+
+    for (size_t i = 0; good && i < count; i++)
+        good = gather(attempt, source, i, &wholes);
+    for (size_t i = 0; good && i < wholes.count; i++) {
+        remember_elements(attempt, wholes.whole[i]);
+        good = !wholes.whole[i]->owner || put_whole(attempt, wholes.whole[i]);
+    }
+    wholes_free(&wholes);
+    embed_sources_free(source, count);
+    return good;
+}
+
+/* One more of what is embedded is a change of its owner. False: no owner has a place for it. */
+static bool add_elements(struct attempt *attempt)
+{
+    const struct attempt *owner = attempt->owner;
+    struct text path = { 0 };
+    bool good = attempt->element_of_it && owner->known_count[PLANNED] > 0;
+
+    text_printf(&path, "/%s%s", attempt->member, attempt->is_single ? "" : "/-");
+    for (size_t i = 0; good && i < owner->known_count[PLANNED]; i++) {
+        orrery_diagnostics took = { .size = sizeof(took) };
+        orrery_options options = { .size = sizeof(options), .minimal = 1, .diagnostics = &took };
+        orrery_patch *patch = NULL;
+        struct key key = { 0 };
+        int64_t began;
+
+        good = orrery_patch_new(&patch) == ORRERY_OK && key_read(&key, owner->known[PLANNED][i].key);
+        if (good) {
+            orrery_patch_add(patch, text_of(&path), attempt->element_of_it);
+            began = clock_us();
+            good = !orrery_failed(orrery_item_patch(owner->cli->client, text_of(&owner->link[PLANNED]),
+                                                    owner->known[PLANNED][i].id, &key.key, patch, &options,
+                                                    NULL));
+            add_cost(&attempt->create[PLANNED], &took, began);
+        }
+        orrery_patch_free(patch);
+        key_free(&key);
+    }
+    text_free(&path);
+    return good;
+}
+
+static bool read_items(struct attempt *attempt, enum side side)
+{
+    const struct attempt *of = asked_of(attempt, side);
+    bool good = true;
+
+    for (size_t i = 0; good && i < of->known_count[side]; i++) {
         orrery_diagnostics took = { .size = sizeof(took) };
         orrery_options options = { .size = sizeof(options), .diagnostics = &took };
         struct key key = { 0 };
         int64_t began = clock_us();
 
-        good = key_read(&key, attempt->known[side][i].key) &&
-               worked(attempt->cli, orrery_item_read(attempt->cli->client, text_of(&attempt->link[side]),
-                                                     attempt->known[side][i].id, &key.key, &options, NULL));
+        good = key_read(&key, of->known[side][i].key) &&
+               worked(of->cli, orrery_item_read(of->cli->client, text_of(&of->link[side]),
+                                                of->known[side][i].id, &key.key, &options, NULL));
         add_cost(&attempt->read[side], &took, began);
         key_free(&key);
     }
@@ -249,9 +411,10 @@ static bool ask_once(const struct attempt *attempt, enum side side, const struct
                                .diagnostics = &took };
     orrery_query *query = NULL;
     int64_t began = clock_us();
-    orrery_status status = orrery_query_open(attempt->cli->client, text_of(&attempt->link[side]),
-                                             question->sql, question->parameter, question->count,
-                                             question->has_key ? &question->key.key : NULL, &options, &query);
+    orrery_status status =
+        orrery_query_open(attempt->cli->client, text_of(&asked_of(attempt, side)->link[side]), question->sql,
+                          question->parameter, question->count, question->has_key ? &question->key.key : NULL,
+                          &options, &query);
 
     while (status == ORRERY_OK || status == ORRERY_ROW)
         status = orrery_query_step(query);
@@ -261,11 +424,16 @@ static bool ask_once(const struct attempt *attempt, enum side side, const struct
 }
 
 /* What the plan has instead of a query, by its outline. */
+static orrery_value instead_of(const struct attempt *attempt, orrery_value query)
+{
+    return orrery_value_member(orrery_value_member(attempt->plan, "queries"),
+                               orrery_value_text(orrery_value_member(query, "query"), NULL));
+}
+
 static const char *text_for(const struct attempt *attempt, enum side side, orrery_value query,
                             orrery_value example)
 {
-    orrery_value instead = orrery_value_member(orrery_value_member(attempt->plan, "queries"),
-                                               orrery_value_text(orrery_value_member(query, "query"), NULL));
+    orrery_value instead = instead_of(attempt, query);
 
     if (side == PLANNED && orrery_value_type(instead) == ORRERY_STRING)
         return orrery_value_text(instead, NULL);
@@ -276,8 +444,9 @@ static const char *text_for(const struct attempt *attempt, enum side side, orrer
 static void name_key(const struct attempt *attempt, enum side side, orrery_value example,
                      struct question *question)
 {
-    bool is_same = side == TODAY ||
-                   orrery_value_type(orrery_value_member(attempt->plan, "partitionKey")) == ORRERY_UNDEFINED;
+    bool is_same = side == TODAY || (!attempt->owner &&
+                                     orrery_value_type(orrery_value_member(attempt->plan, "partitionKey")) ==
+                                         ORRERY_UNDEFINED);
     orrery_value key = orrery_value_member(example, "key");
 
     question->has_key =
@@ -300,12 +469,17 @@ static bool ask_example(const struct attempt *attempt, enum side side, orrery_va
     return good;
 }
 
-/* False: it has no example, or does not run on that side. */
+/* False: it has no example, or does not run on that side. One that the plan has nothing for is not asked there any more. */
 static bool ask(const struct attempt *attempt, enum side side, orrery_value query, struct cost *cost)
 {
+    orrery_type instead = orrery_value_type(instead_of(attempt, query));
     orrery_value example;
     bool good = false;
 
+    if (side == PLANNED && instead == ORRERY_NULL)
+        return true;
+    if (side == PLANNED && instead == ORRERY_UNDEFINED && attempt->owner)
+        return false;
     for (size_t at = 0; orrery_value_next(orrery_value_member(query, "examples"), &at, NULL, &example);) {
         good = ask_example(attempt, side, query, example, cost);
         if (!good)
@@ -442,6 +616,8 @@ static void attempt_free(struct attempt *attempt)
         text_free(&attempt->link[side]);
         orrery_json_free(attempt->made[side]);
     }
+    for (size_t i = 0; i < EMBEDS_MAX; i++)
+        orrery_free(attempt->element[i]);
     text_free(&attempt->from);
 }
 
@@ -456,27 +632,72 @@ static orrery_value find_record(orrery_value workload, const char *link)
     return none;
 }
 
-static bool try_container(const struct cli *cli, const char *scratch, orrery_value plan,
-                          orrery_value workload, bool first)
+static void tell_attempt(struct attempt *attempt, bool *first)
 {
-    struct attempt attempt = { .cli = cli, .plan = plan };
     struct text out = { 0 };
+
+    compare(attempt, &out);
+    if (attempt->cli->options->json)
+        printf("%s%s", *first ? "" : ",", text_of(&out));
+    else
+        show(text_of(&out));
+    *first = false;
+    text_free(&out);
+}
+
+static void attempt_open(struct attempt *attempt, const char *name, orrery_value workload)
+{
+    attempt->name = name;
+    text_printf(&attempt->from, "%s/colls/%s", attempt->cli->options->word[0], name);
+    attempt->record = find_record(workload, text_of(&attempt->from));
+}
+
+/* A container whose items are embedded in others: as it is today, and what its work is in their owners. */
+static bool try_embedded(const struct attempt *owner, size_t e, const char *scratch, orrery_value workload,
+                         bool *first)
+{
+    const struct embed *embed = &owner->embeds.embed[e];
+    struct attempt attempt = { .cli = owner->cli,
+                               .plan = orrery_value_element(orrery_value_member(owner->plan, "embed"), e),
+                               .owner = owner,
+                               .member = embed->member,
+                               .element_of_it = owner->element[e],
+                               .is_single = embed->single };
+    orrery_response *response = NULL;
     bool good;
 
-    attempt.name = orrery_value_text(orrery_value_member(plan, "id"), NULL);
-    text_printf(&attempt.from, "%s/colls/%s", cli->options->word[0], attempt.name);
-    attempt.record = find_record(workload, text_of(&attempt.from));
-    good = make_copies(&attempt, scratch);
+    attempt_open(&attempt, embed->from, workload);
+    good = worked(attempt.cli, orrery_read(attempt.cli->client, text_of(&attempt.from), NULL, &response)) &&
+           make_copy(&attempt, scratch, TODAY, orrery_response_json(response)) && fill(&attempt, TODAY);
     for (int side = 0; good && side < SIDES; side++)
-        good = fill(&attempt, (enum side)side) && read_items(&attempt, (enum side)side);
-    if (good) {
-        compare(&attempt, &out);
-        if (cli->options->json)
-            printf("%s%s", first ? "" : ",", text_of(&out));
-        else
-            show(text_of(&out));
-    }
-    text_free(&out);
+        good = read_items(&attempt, (enum side)side);
+    if (good && add_elements(&attempt))
+        tell_attempt(&attempt, first);
+    else if (good)
+        tell("%s: no item of the plan has a place for its items: what they cost there is not seen",
+             text_of(&attempt.from));
+    orrery_response_free(response);
+    attempt_free(&attempt);
+    return good;
+}
+
+static bool try_container(const struct cli *cli, const char *scratch, orrery_value plan,
+                          orrery_value workload, bool *first)
+{
+    struct attempt attempt = { .cli = cli, .plan = plan };
+    bool good = embeds_read(&attempt.embeds, plan);
+
+    attempt_open(&attempt, orrery_value_text(orrery_value_member(plan, "id"), NULL), workload);
+    good = good && make_copies(&attempt, scratch);
+    for (int side = 0; good && side < SIDES; side++)
+        good = (side == PLANNED && attempt.embeds.count ? fill_with_parts(&attempt)
+                                                        : fill(&attempt, (enum side)side)) &&
+               read_items(&attempt, (enum side)side);
+    if (good)
+        tell_attempt(&attempt, first);
+    for (size_t i = 0; good && i < attempt.embeds.count; i++)
+        if (strcmp(attempt.embeds.embed[i].from, attempt.name) != 0)
+            good = try_embedded(&attempt, i, scratch, workload, first);
     attempt_free(&attempt);
     return good;
 }
@@ -491,9 +712,8 @@ static bool try_all(const struct cli *cli, orrery_value plan, orrery_value workl
     good = worked(cli, orrery_database_create(cli->client, text_of(&scratch), NULL, NULL));
     if (cli->options->json && good)
         printf("{\"containers\":[");
-    for (size_t at = 0; good && orrery_value_next(orrery_value_member(plan, "containers"), &at, NULL, &one);
-         first = false)
-        good = try_container(cli, text_of(&scratch), one, workload, first);
+    for (size_t at = 0; good && orrery_value_next(orrery_value_member(plan, "containers"), &at, NULL, &one);)
+        good = try_container(cli, text_of(&scratch), one, workload, &first);
     if (cli->options->json && good)
         printf("]}\n");
     text_printf(&link, "dbs/%s", text_of(&scratch));

@@ -117,6 +117,40 @@ static bool are_few(const struct look *look, struct slice path)
     return node && node->spread && spread_commonest(node->spread) <= 2 * FEW_ROWS_MAX;
 }
 
+static bool is_found_by_id(const struct container *container)
+{
+    return container->key_path_count == 1 && container->key_path[0].count == 1 &&
+           slice_is(container->key_path[0].segment[0], "id");
+}
+
+/* The list becomes a member of its owner, which has none of that name. Where its key is another one than its id, nobody has named it. */
+static enum status plan_embedding(struct op *op, struct finding_writer *writer, const struct look *owner,
+                                  const struct look *list, struct json query)
+{
+    struct slice from = list->container->id;
+    const struct tree *tree;
+    struct buf path, plan;
+
+    buf_init(&path, &op->arena);
+    buf_byte(&path, '/');
+    buf_slice(&path, from);
+    if (owner == list || owner->container->database != list->container->database ||
+        !is_found_by_id(owner->container) || memchr(from.data, '[', from.size) ||
+        asked_node(owner, buf_as_slice(&path), &tree))
+        return ST_OK;
+    buf_init(&plan, &op->arena);
+    buf_text(&plan, "\"embed\":[{\"from\":");
+    json_print_string(&plan, from);
+    buf_text(&plan, ",\"on\":{\"/id\":");
+    json_print_string(&plan, asked_text(json_get(query, "afterReads"), "path"));
+    buf_text(&plan, "},\"as\":");
+    json_print_string(&plan, buf_as_slice(&path));
+    buf_text(&plan, ",\"queries\":{");
+    json_print_string(&plan, asked_text(query, "query"));
+    buf_text(&plan, ":null}}]");
+    return finding_plan(op, writer, owner->container, buf_as_slice(&plan));
+}
+
 static enum status read_together_of(struct op *op, const struct rule *rule, struct advice *advice,
                                     const struct asked *asked)
 {
@@ -145,6 +179,7 @@ static enum status read_together_of(struct op *op, const struct rule *rule, stru
         finding_units(&writer, "requestUnitsToday",
                       each + asked_charge(i.value) / (double)asked_number(i.value, "executed"));
         finding_units(&writer, "requestUnitsEmbedded", each);
+        TRY(plan_embedding(op, &writer, owner, asked->look, i.value));
         TRY(finding_end(op, advice, &writer, 0,
                         "What belongs to one item, is few, and is read with it each time is best a part of "
                         "it: an array in "

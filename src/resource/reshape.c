@@ -152,9 +152,38 @@ enum status hold_check(struct op *op, const struct container *container)
 
 /* ---- swap ---- */
 
+/* [{"container":"dbs/d/colls/e","lsn":17}]: what belongs to the change of names without being renamed. */
+static enum status check_unchanged(struct op *op, struct service *service, struct json list)
+{
+    static const char *const names[] = { "container", "lsn", NULL };
+    struct container *container = NULL;
+    enum status st = ST_OK;
+
+    if (json_kind(list) != JSON_UNDEFINED && json_kind(list) != JSON_ARRAY)
+        TRY(op_fail(op, ST_BAD_REQUEST, "\"unchanged\" must be an array."));
+    for (struct json_iter i = json_iter(list); json_next(&i);) {
+        int64_t lsn;
+
+        if (json_kind(i.value) != JSON_OBJECT)
+            TRY(op_fail(op, ST_BAD_REQUEST, "\"unchanged\" must be objects."));
+        TRY(link_check_names(op, i.value, names));
+        TRY(read_number(op, i.value, "lsn", &lsn));
+        TRY(link_find(op, service->catalog, i.value, "container", &container));
+        if (container_lsn(container) != (uint64_t)lsn)
+            TRY(op_fail(op, ST_PRECONDITION_FAILED,
+                        "The container '%.*s' is not at the LSN %lld: it was written to.",
+                        SLICE_ARGS(container->link), (long long)lsn));
+        container_release(container);
+        container = NULL;
+    }
+out:
+    container_release(container);
+    return st;
+}
+
 enum status swap_run(struct op *op, struct service *service, struct json wanted, struct buf *answer)
 {
-    static const char *const names[] = { "container", "lsn", "with", "withLsn", NULL };
+    static const char *const names[] = { "container", "lsn", "with", "withLsn", "unchanged", NULL };
     struct container *pair[2] = { 0 };
     int64_t lsn[2];
     uint64_t after[2];
@@ -169,6 +198,7 @@ enum status swap_run(struct op *op, struct service *service, struct json wanted,
     TRY(link_find(op, service->catalog, wanted, "with", &pair[1]));
     if (pair[0]->database != pair[1]->database || rid_equal(&pair[0]->rid, &pair[1]->rid))
         TRY(op_fail(op, ST_BAD_REQUEST, "\"with\" must be another container of the same database."));
+    TRY(check_unchanged(op, service, json_get(wanted, "unchanged")));
     TRY(catalog_swap_containers(op, service->catalog, pair,
                                 (uint64_t[]){ (uint64_t)lsn[0], (uint64_t)lsn[1] }, after));
     atomic_store(&pair[0]->meter->held_until_us, 0);

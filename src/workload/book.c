@@ -53,6 +53,30 @@ uint64_t book_hash(const struct book *book, struct slice text)
     return siphash_128(book->seed, text.data, text.size).h1;
 }
 
+/* Both halves of the product, so that every bit of the word counts. */
+static uint64_t fold(uint64_t word, uint64_t by)
+{
+    __extension__ unsigned __int128 product = (unsigned __int128)word * by;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+uint64_t book_id_hash(const struct book *book, struct slice id)
+{
+    uint64_t hash = book->seed.k0 ^ id.size, word;
+    size_t at = 0;
+
+    for (; at + sizeof(word) <= id.size; at += sizeof(word)) {
+        memcpy(&word, id.data + at, sizeof(word));
+        hash = fold(hash ^ word, book->seed.k1 | 1);
+    }
+    word = 0;
+    if (id.size)
+        memcpy(&word, id.data + at, id.size - at);
+    hash = fold(hash ^ word, book->seed.k1 | 1);
+    return hash ? hash : 1; /* 0 is none */
+}
+
 /* ---- containers ---- */
 
 /* A record that was dropped has memory for another. */
@@ -329,7 +353,7 @@ static void compare_with_reads(struct book *book, const struct query_outline *ou
 
         if (json_kind(value) != JSON_STRING || !(query->path[i].use & USE_EQUAL))
             continue;
-        hash = book_hash(book, json_string(value));
+        hash = book_id_hash(book, json_string(value));
         read = recent_of(book, hash);
         if (read->hash != hash || at_ms - read->at_ms > BOOK_RECENT_MS)
             continue;

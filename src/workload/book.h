@@ -131,6 +131,9 @@ void book_changes(struct book *book, struct container_record *container, const s
 void book_query(struct book *book, struct container_record *container, const struct workload_told *told);
 uint64_t book_hash(const struct book *book, struct slice text);
 
+/* Of an id that was read, or that a query asks with. Made with every read, so it is a cheap one; two that are one make a figure wrong. */
+uint64_t book_id_hash(const struct book *book, struct slice id);
+
 /* print.c: the head, then each container, then "]}". */
 void book_print_head(const struct book *book, struct buf *out, enum workload_form form, bool records);
 void book_print_container(const struct book *book, struct buf *out, enum workload_form form, size_t index);

@@ -178,7 +178,7 @@ static struct share share_of(const struct workload *workload, const struct workl
                            .charge = narrow((uint64_t)(told->charge * 100 + 0.5) / parts),
                            .bytes = narrow(told->bytes / parts),
                            .took_us = narrow((uint64_t)told->took_us / parts),
-                           .id_hash = told->id.data ? book_hash(&workload->book, told->id) : 0 };
+                           .id_hash = told->id.data ? book_id_hash(&workload->book, told->id) : 0 };
 }
 
 static void note_actions(struct workload *workload, const struct workload_told *told)

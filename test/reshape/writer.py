@@ -61,6 +61,76 @@ class Writer:
             self.step()
 
 
+class Families:
+    """People, and contacts that belong to them: some come before their person, go to another one, or are left without any."""
+
+    def __init__(self, account, database, seed, together=False):
+        self.account, self.random = account, random.Random(seed)
+        self.links = {"person": "/%s/colls/people" % database, "contact": "/%s/colls/%s" % (database, "people" if together else "contacts")}
+        self.items, self.count = {}, 0
+
+    def ask(self, method, item, place="", body=None):
+        key = [("x-ms-documentdb-partitionkey", json.dumps([item["house"]]))]
+        status, _, text = self.account.ask(method, self.links[item["type"]] + "/docs" + place, key, body)
+        if status in (429, 449):
+            return False
+        if status not in (200, 201, 204):
+            raise AssertionError("%s %s: %s %s" % (method, item, status, text[:300]))
+        return True
+
+    def owner(self):
+        """One of the people, or one who is not there, and may come."""
+        return "p%d" % self.random.randrange(12)
+
+    def create(self, item):
+        if item["id"] not in self.items and self.ask("POST", item, body=item):
+            self.items[item["id"]] = item
+
+    def contact(self, name, house):
+        return {"id": name, "type": "contact", "house": house, "person": self.owner(), "at": self.random.randrange(5), "email": "%s@%d" % (name, self.random.randrange(99))}
+
+    def step(self):
+        choice = self.random.random()
+        if choice < 0.2:
+            name = self.owner()
+            self.create({"id": name, "type": "person", "house": "h%d" % (int(name[1:]) % 3), "name": "n%d" % self.random.randrange(99)})
+        elif choice < 0.5 or not self.items:
+            self.count += 1
+            self.create(self.contact("c%d" % self.count, "h%d" % self.random.randrange(3)))
+        else:
+            self.change(self.items[self.random.choice(sorted(self.items))], choice < 0.8)
+
+    def change(self, old, replaces):
+        if not replaces:
+            if self.ask("DELETE", old, "/" + old["id"]):
+                del self.items[old["id"]]
+            return
+        new = self.contact(old["id"], old["house"]) if old["type"] == "contact" else {**old, "name": "n%d" % self.random.randrange(99)}
+        if self.ask("PUT", old, "/" + old["id"], new):
+            self.items[old["id"]] = new
+
+    def steps(self, count):
+        for _ in range(count):
+            self.step()
+
+    def end_orphans(self):
+        for item in list(self.items.values()):
+            if item["type"] == "contact" and not self.owner_of(item):
+                self.change(item, False)
+
+    def owner_of(self, contact):
+        person = self.items.get(contact["person"])
+        return person if person and person["house"] == contact["house"] else None
+
+    def wanted(self):
+        """People as they are to be, with their contacts in them."""
+        wanted = {item["id"]: {**item, "contacts": []} for item in self.items.values() if item["type"] == "person"}
+        for item in sorted(self.items.values(), key=lambda item: (item.get("at", 0), json.dumps([item["id"]]))):
+            if item["type"] == "contact" and self.owner_of(item):
+                wanted[item["person"]]["contacts"].append({"email": item["email"]})
+        return wanted
+
+
 class Background:
     """Writers of their own threads, until they are told to end."""
 
