@@ -13,7 +13,8 @@
 enum {
     WANTED_MAX = 10000,
     GRAPH_FROM = 20000, /* vectors; fewer are scanned */
-    EXACT_BELOW = 1000, /* so few vectors are always searched exactly, as on the service */
+    EXACT_BELOW =
+        1000, /* so few vectors are always searched exactly, as on the service; and so few that can pass */
     BATCH = 64,
     GATHERED_MIN = 16384,
     LIST_DEFAULT = 10, /* searchListSizeMultiplier: a tenth of the list */
@@ -233,6 +234,7 @@ static enum status gather(struct near *near, struct way *way)
         goto out;
     near->search.among = numbers.number ? numbers.number : near->number;
     near->search.among_count = numbers.count;
+    near->is_exact |= numbers.count < EXACT_BELOW;
 out:
     return st;
 }
@@ -268,10 +270,10 @@ enum status near_open(struct near *near, struct cursor *cursor, struct way *way)
     near->search.doubtful = near->vectors.doubtful;
     near->search.doubtful_count = near->vectors.doubtful_count;
     find_limits(near, way);
-    near->search.by_most = near->is_exact;
     if (!make_room(near))
         TRY(op_fail_as(cursor->eval.op, ST_QUERY_MEMORY));
     TRY(gather(near, way));
+    near->search.by_most = near->is_exact;
     TRY(search_more(near));
     near->is_open = true;
 out:
