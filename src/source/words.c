@@ -3,6 +3,7 @@
  * A list is made by walking a keyword's entries in the index, and kept. It is as of the commit that its maker saw. The
  * change log names the items that were written since: those are doubtful, and are looked at themselves. When they are so
  * many that walking the entries again costs less, the list is made anew. A list never changes, so nobody waits for one.
+ * Items that may have expired have entries until they are removed: they are doubtful, too.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "index/set.h"
 #include "index/text_terms.h"
 #include "source/changes.h"
+#include "source/expired.h"
 #include "words/lists.h"
 
 enum {
@@ -19,6 +21,7 @@ enum {
     ENTRIES_US = 5,           /* how many entries of a word are walked in a microsecond, */
     LENGTHS_US = 100,         /* and how many of those that tell a text's length alone */
     WALK_US = 100,            /* what a walk costs at least */
+    EXPIRED_MIN = 1000,       /* so many that have expired are looked at, or a tenth of all items */
 };
 
 /* What a query wants to know. */
@@ -33,6 +36,8 @@ struct asked {
     uint64_t lsn;            /* of the snapshot */
     bool is_shared;          /* what it makes is of use to others */
     struct changes changes;  /* since the oldest list */
+    uint64_t *expired;       /* or seem to be; rising */
+    size_t expired_count;
 };
 
 /* ---- keys ---- */
@@ -385,6 +390,7 @@ static enum status look_at(struct asked *asked, const struct record *item, struc
 {
     struct json value = item_value_at(item->document, asked->path);
 
+    text->is_there = true;
     text->is_text = json_kind(value) == JSON_STRING;
     if (text->is_text && !text_search_look(asked->search, json_string(value), &asked->op->arena, &text->hits))
         return op_fail_as(asked->op, ST_QUERY_MEMORY);
@@ -415,6 +421,19 @@ out:
     return st;
 }
 
+/* Those that are not there any more, although they have entries. */
+static void count_expired(struct asked *asked)
+{
+    struct query_words *words = asked->words;
+    size_t k = 0;
+
+    for (size_t i = 0; i < asked->expired_count; i++) {
+        while (words->doubtful[k] != asked->expired[i])
+            k++;
+        words->expired += !words->text[k].is_there;
+    }
+}
+
 static enum status find_doubtful(struct asked *asked)
 {
     struct query_words *words = asked->words;
@@ -422,15 +441,16 @@ static enum status find_doubtful(struct asked *asked)
     size_t count = changes_above(changes, oldest_used(asked));
     enum status st = ST_OK;
 
-    if (count == 0)
+    if (count + asked->expired_count == 0)
         goto out;
-    TRY(changes_numbers(asked->op, changes->change + changes->count - count, count, NULL, 0, &words->doubtful,
-                        &words->doubtful_count));
+    TRY(changes_numbers(asked->op, changes->change + changes->count - count, count, asked->expired,
+                        asked->expired_count, &words->doubtful, &words->doubtful_count));
     words->text = arena_try_alloc(&asked->op->arena, words->doubtful_count * sizeof(*words->text));
     if (!words->text)
         TRY(op_fail_as(asked->op, ST_QUERY_MEMORY));
     memset(words->text, 0, words->doubtful_count * sizeof(*words->text));
     TRY(look_at_doubtful(asked));
+    count_expired(asked);
 out:
     return st;
 }
@@ -483,6 +503,10 @@ enum status item_words(struct op *op, const struct query_index *index, const str
     TRY(store_snapshot_head(op, index->view->snapshot, &head));
     asked.lsn = head.lsn;
     asked.is_shared = !index->view->writes;
+    TRY(expired_find(op, asked.index, (size_t)index->documents / 10 + EXPIRED_MIN, &asked.expired,
+                     &asked.expired_count, &words->is_told));
+    if (!words->is_told)
+        goto out;
     TRY(find_lists(&asked));
     TRY(make_lists(&asked));
     if (!words->is_told)

@@ -42,7 +42,7 @@ static bool is_plain(const struct text_search *search)
     return true;
 }
 
-/* Rows are items, and none is hidden from the entries or by them. */
+/* Rows are items, and none is hidden from the entries. */
 bool postings_serve(struct op *op, const struct select *select, const struct ranking *ranking,
                     const struct query_index *index)
 {
@@ -50,8 +50,8 @@ bool postings_serve(struct op *op, const struct select *select, const struct ran
     struct index_step *step = arena_alloc(&op->arena, PATH_STEPS_MAX * sizeof(*step));
     bool any = false;
 
-    if (!index || !index->words || index->hides || index->left_out.data || !from ||
-        from->kind != SOURCE_PATH || from->path->kind != EXPR_NAME)
+    if (!index || !index->words || index->left_out.data || !from || from->kind != SOURCE_PATH ||
+        from->path->kind != EXPR_NAME)
         return false;
     for (size_t i = 0; i < ranking->count; i++) {
         struct index_path path;
@@ -76,7 +76,7 @@ static enum status weigh(struct op *op, struct arena *memory, struct ranking_par
 
     if (!rarity)
         return op_fail_as(op, ST_QUERY_MEMORY);
-    part->statistics.documents = (double)index->documents;
+    part->statistics.documents = (double)(index->documents - words->expired);
     part->statistics.words = words->words;
     for (size_t i = 0; i < part->search.keyword_count; i++) {
         part->hits[i] = words->hits[i];
