@@ -58,6 +58,7 @@ struct query_words {
     const struct word_list **list; /* of each keyword */
     double *hits;                  /* of each: in how many texts it is */
     double words;                  /* of all texts */
+    const struct word_list *texts; /* all of them, whatever their words */
     uint64_t *doubtful;            /* rising: items of which the lists do not say what the snapshot has */
     struct query_text {
         bool is_there; /* false: it is gone, or has expired */

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "index/set.h"
 #include "index/text_terms.h"
@@ -68,23 +69,22 @@ static struct slice key_of_keyword(const struct asked *asked, const struct text_
 
 /* ---- walking ---- */
 
-static enum status hold(struct asked *asked, struct word_list *list)
+/* Outlives the query, whose memory is given back before its source is closed. */
+static void hold(struct asked *asked, struct word_list *list)
 {
     struct item_index *index = asked->index;
 
-    if (!arena_list_reserve(&asked->op->arena, &index->held, &index->held_capacity, index->held_count + 1,
-                            sizeof(*index->held))) {
-        word_list_done(list);
-        return op_fail_as(asked->op, ST_QUERY_MEMORY);
-    }
+    heap_list_reserve(&index->held, &index->held_capacity, index->held_count + 1, sizeof(*index->held));
     index->held[index->held_count++] = list;
-    return ST_OK;
 }
 
 void item_words_end(struct item_index *index)
 {
     while (index->held_count)
         word_list_done(index->held[--index->held_count]);
+    free(index->held);
+    index->held = NULL;
+    index->held_capacity = 0;
 }
 
 /* Where there is no memory, lists that nobody uses make room. */
@@ -247,13 +247,13 @@ out:
 /* ---- lists ---- */
 
 /* As of the snapshot, for this query; and for others, if they can use it. */
-static enum status finish(struct asked *asked, struct slice key, double average, struct word_list *list)
+static void finish(struct asked *asked, struct slice key, double average, struct word_list *list)
 {
     word_list_close(list, average);
     list->lsn = asked->lsn;
     if (asked->is_shared && asked->words->is_told && key.data)
         word_shelf_put(asked->index->container->words, key, list);
-    return hold(asked, list);
+    hold(asked, list);
 }
 
 /* What statistics need counts nothing in a charge. */
@@ -269,7 +269,8 @@ static enum status make_texts(struct asked *asked, struct slice key)
         return st;
     }
     asked->texts = list;
-    return finish(asked, key, 0, list);
+    finish(asked, key, 0, list);
+    return ST_OK;
 }
 
 static enum status make_list(struct asked *asked, const struct text_keyword *keyword, struct slice key,
@@ -288,18 +289,22 @@ static enum status make_list(struct asked *asked, const struct text_keyword *key
         return st;
     }
     *made = list;
-    return finish(asked, key, average, list);
+    finish(asked, key, average, list);
+    return ST_OK;
 }
 
 /* One that is there, and is of no later commit than the snapshot. */
-static enum status find_list(struct asked *asked, struct slice key, struct word_list **list)
+static struct word_list *find_list(struct asked *asked, struct slice key)
 {
-    *list = key.data && asked->is_shared ? word_shelf_find(asked->index->container->words, key) : NULL;
-    if (*list && (*list)->lsn > asked->lsn) {
-        word_list_done(*list);
-        *list = NULL;
+    struct word_list *list =
+        key.data && asked->is_shared ? word_shelf_find(asked->index->container->words, key) : NULL;
+    if (list && list->lsn > asked->lsn) {
+        word_list_done(list);
+        list = NULL;
     }
-    return *list ? hold(asked, *list) : ST_OK;
+    if (list)
+        hold(asked, list);
+    return list;
 }
 
 static size_t changes_above(const struct changes *changes, uint64_t lsn)
@@ -333,14 +338,13 @@ static enum status find_lists(struct asked *asked)
     uint8_t key[KEYWORD_BYTES_MAX + TEXT_PREFIX_BYTES_MAX];
     uint64_t oldest = asked->lsn;
     size_t most = 0;
-    enum status st;
 
-    TRY(find_list(asked, key_of_texts(asked, key), &asked->texts));
+    asked->texts = find_list(asked, key_of_texts(asked, key));
     for (size_t i = 0; i <= search->keyword_count; i++) {
         struct word_list *list = asked->texts;
 
         if (i < search->keyword_count) {
-            TRY(find_list(asked, key_of_keyword(asked, &search->keyword[i], key), &list));
+            list = find_list(asked, key_of_keyword(asked, &search->keyword[i], key));
             asked->words->list[i] = list;
         }
         if (!list)
@@ -348,9 +352,7 @@ static enum status find_lists(struct asked *asked)
         oldest = list->lsn < oldest ? list->lsn : oldest;
         most = walk_us(asked, list) / LOOK_US > most ? walk_us(asked, list) / LOOK_US : most;
     }
-    TRY(changes_read(asked->op, asked->index, oldest, asked->lsn, most, &asked->changes));
-out:
-    return st;
+    return changes_read(asked->op, asked->index, oldest, asked->lsn, most, &asked->changes);
 }
 
 /* The others. What is read from memory counts as what was walked, so that a query costs the same each time. */
@@ -511,6 +513,7 @@ enum status item_words(struct op *op, const struct query_index *index, const str
     TRY(make_lists(&asked));
     if (!words->is_told)
         goto out;
+    words->texts = asked.texts;
     TRY(find_doubtful(&asked));
     count(&asked);
 out:
