@@ -72,6 +72,7 @@ static const struct figure {
     { "vector_columns", GAUGE, AT(vectors.columns) },
     { "vector_codes", GAUGE, AT(vectors.vectors) },
     { "vector_graph_vectors", GAUGE, AT(vectors.graph_vectors) },
+    { "vector_graphs", GAUGE, AT(vectors.graphs) },
     { "vector_bytes", GAUGE, AT(vectors.bytes) },
     { "vector_recall_percent", GAUGE, AT(vectors.recall_percent) },
     { "word_lists", GAUGE, AT(words.lists) },

@@ -58,12 +58,15 @@ struct query_words {
     const struct word_list **list; /* of each keyword */
     double *hits;                  /* of each: in how many texts it is */
     double words;                  /* of all texts */
+    const struct word_list *texts; /* all of them, whatever their words */
     uint64_t *doubtful;            /* rising: items of which the lists do not say what the snapshot has */
     struct query_text {
-        bool is_text; /* false: it is gone, or there is no string at the path */
+        bool is_there; /* false: it is gone, or has expired */
+        bool is_text;  /* false: that, or there is no string at the path */
         struct text_hits hits;
     } * text; /* of each doubtful one */
     size_t doubtful_count;
+    uint64_t expired; /* items that count in query_index.documents, and should not */
 };
 
 /* What an index offers of a source's items, all of it as of one snapshot. */

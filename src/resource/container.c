@@ -66,6 +66,18 @@ static bool shares_throughput(const struct call *call, const struct container *c
     return !has_offer(call, &container->rid) && has_offer(call, &container->database->rid);
 }
 
+static bool has_vector_indexes(struct json definition)
+{
+    struct json list = json_get(json_get(definition, "indexingPolicy"), "vectorIndexes");
+
+    return json_kind(list) == JSON_ARRAY && json_count(list) > 0;
+}
+
+static enum status refuse_shared_vectors(struct op *op)
+{
+    return op_fail(op, ST_BAD_REQUEST, "The Vector Indexing is not supported for shared throughput offer");
+}
+
 static bool is_lazy(const struct container *container)
 {
     struct json mode = json_get(json_get(container->definition, "indexingPolicy"), "indexingMode");
@@ -138,20 +150,24 @@ static size_t count_sharing(const struct call *call)
 }
 
 /* A container that asks for no throughput shares its database's. If there is none, it gets the smallest offer. */
-static enum status own_throughput(struct op *op, const struct call *call, struct throughput *wanted)
+static enum status own_throughput(struct op *op, const struct call *call, struct json definition,
+                                  struct throughput *wanted)
 {
-    struct child *shared = catalog_find_offer(call->service->catalog, &call->database->rid);
-    enum status st = ST_OK;
-
-    if (!shared && wanted->units == 0)
+    if (wanted->units)
+        return ST_OK;
+    if (!has_offer(call, &call->database->rid)) {
         wanted->units = THROUGHPUT_MIN;
-    if (shared && wanted->units == 0 && count_sharing(call) >= SHARING_CONTAINERS_MAX)
-        st = op_fail(op, ST_BAD_REQUEST,
-                     "At most %d containers can share the throughput of their database. Create the container "
-                     "with throughput of its own.",
-                     SHARING_CONTAINERS_MAX);
-    child_release(shared);
-    return st;
+        return ST_OK;
+    }
+    if (has_vector_indexes(definition))
+        return refuse_shared_vectors(op);
+    if (count_sharing(call) >= SHARING_CONTAINERS_MAX)
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "At most %d containers can share the throughput of their database. Create the container "
+            "with throughput of its own.",
+            SHARING_CONTAINERS_MAX);
+    return ST_OK;
 }
 
 /* The service leaves a new container room to grow: its ranges could serve more than what was bought. */
@@ -193,7 +209,7 @@ enum status container_create(struct op *op, struct call *call, struct reply *rep
     TRY(read_definition(op, call, json_undefined, &definition));
     TRY(check_encryption_keys(op, call, definition));
     TRY(throughput_of_headers(op, call, &throughput));
-    TRY(own_throughput(op, call, &throughput));
+    TRY(own_throughput(op, call, definition, &throughput));
     TRY(catalog_create_container_with_offer(
         op, call->service->catalog, call->database, definition,
         ranges_for_throughput(throughput.units, units_of_new_range(call->service, &throughput)),
@@ -251,6 +267,15 @@ out:
     return st;
 }
 
+/* A container of an earlier version may have some already, and keeps them. */
+static enum status check_new_vectors(struct op *op, const struct call *call, struct json definition)
+{
+    if (has_vector_indexes(definition) && !has_vector_indexes(call->container->definition) &&
+        shares_throughput(call, call->container))
+        return refuse_shared_vectors(op);
+    return ST_OK;
+}
+
 enum status container_replace(struct op *op, struct call *call, struct reply *reply)
 {
     struct container *replaced = NULL;
@@ -259,6 +284,7 @@ enum status container_replace(struct op *op, struct call *call, struct reply *re
 
     TRY(read_definition(op, call, call->container->definition, &definition));
     TRY(container_check_replace(op, call->container->definition, definition));
+    TRY(check_new_vectors(op, call, definition));
     TRY(call_if_match(op, call, call->container->etag, call->container->ts_ms));
     TRY(catalog_replace_container(op, call->service->catalog, call->container, definition, &replaced));
     work_wrote(&op->work, 0);

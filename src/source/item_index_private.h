@@ -9,8 +9,9 @@
 struct item_index {
     struct query_index base; /* first: the query knows no more of it */
     const struct container *container;
-    bool lacks_time;         /* the scan has items that are not committed: their _ts is not known yet */
-    struct word_list **held; /* that the query was given; they are done with when the source is closed */
+    bool lacks_time; /* the scan has items that are not committed: their _ts is not known yet */
+    struct word_list *
+        *held; /* that the query was given; they are done with when the source is closed. Of the heap */
     size_t held_count, held_capacity;
 };
 

@@ -3,14 +3,17 @@
  * A list is made by walking a keyword's entries in the index, and kept. It is as of the commit that its maker saw. The
  * change log names the items that were written since: those are doubtful, and are looked at themselves. When they are so
  * many that walking the entries again costs less, the list is made anew. A list never changes, so nobody waits for one.
+ * Items that may have expired have entries until they are removed: they are doubtful, too.
  */
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "index/set.h"
 #include "index/text_terms.h"
 #include "source/changes.h"
+#include "source/expired.h"
 #include "words/lists.h"
 
 enum {
@@ -19,6 +22,7 @@ enum {
     ENTRIES_US = 5,           /* how many entries of a word are walked in a microsecond, */
     LENGTHS_US = 100,         /* and how many of those that tell a text's length alone */
     WALK_US = 100,            /* what a walk costs at least */
+    EXPIRED_MIN = 1000,       /* so many that have expired are looked at, or a tenth of all items */
 };
 
 /* What a query wants to know. */
@@ -33,6 +37,8 @@ struct asked {
     uint64_t lsn;            /* of the snapshot */
     bool is_shared;          /* what it makes is of use to others */
     struct changes changes;  /* since the oldest list */
+    uint64_t *expired;       /* or seem to be; rising */
+    size_t expired_count;
 };
 
 /* ---- keys ---- */
@@ -63,23 +69,22 @@ static struct slice key_of_keyword(const struct asked *asked, const struct text_
 
 /* ---- walking ---- */
 
-static enum status hold(struct asked *asked, struct word_list *list)
+/* Outlives the query, whose memory is given back before its source is closed. */
+static void hold(struct asked *asked, struct word_list *list)
 {
     struct item_index *index = asked->index;
 
-    if (!arena_list_reserve(&asked->op->arena, &index->held, &index->held_capacity, index->held_count + 1,
-                            sizeof(*index->held))) {
-        word_list_done(list);
-        return op_fail_as(asked->op, ST_QUERY_MEMORY);
-    }
+    heap_list_reserve(&index->held, &index->held_capacity, index->held_count + 1, sizeof(*index->held));
     index->held[index->held_count++] = list;
-    return ST_OK;
 }
 
 void item_words_end(struct item_index *index)
 {
     while (index->held_count)
         word_list_done(index->held[--index->held_count]);
+    free(index->held);
+    index->held = NULL;
+    index->held_capacity = 0;
 }
 
 /* Where there is no memory, lists that nobody uses make room. */
@@ -242,13 +247,13 @@ out:
 /* ---- lists ---- */
 
 /* As of the snapshot, for this query; and for others, if they can use it. */
-static enum status finish(struct asked *asked, struct slice key, double average, struct word_list *list)
+static void finish(struct asked *asked, struct slice key, double average, struct word_list *list)
 {
     word_list_close(list, average);
     list->lsn = asked->lsn;
     if (asked->is_shared && asked->words->is_told && key.data)
         word_shelf_put(asked->index->container->words, key, list);
-    return hold(asked, list);
+    hold(asked, list);
 }
 
 /* What statistics need counts nothing in a charge. */
@@ -264,7 +269,8 @@ static enum status make_texts(struct asked *asked, struct slice key)
         return st;
     }
     asked->texts = list;
-    return finish(asked, key, 0, list);
+    finish(asked, key, 0, list);
+    return ST_OK;
 }
 
 static enum status make_list(struct asked *asked, const struct text_keyword *keyword, struct slice key,
@@ -283,18 +289,22 @@ static enum status make_list(struct asked *asked, const struct text_keyword *key
         return st;
     }
     *made = list;
-    return finish(asked, key, average, list);
+    finish(asked, key, average, list);
+    return ST_OK;
 }
 
 /* One that is there, and is of no later commit than the snapshot. */
-static enum status find_list(struct asked *asked, struct slice key, struct word_list **list)
+static struct word_list *find_list(struct asked *asked, struct slice key)
 {
-    *list = key.data && asked->is_shared ? word_shelf_find(asked->index->container->words, key) : NULL;
-    if (*list && (*list)->lsn > asked->lsn) {
-        word_list_done(*list);
-        *list = NULL;
+    struct word_list *list =
+        key.data && asked->is_shared ? word_shelf_find(asked->index->container->words, key) : NULL;
+    if (list && list->lsn > asked->lsn) {
+        word_list_done(list);
+        list = NULL;
     }
-    return *list ? hold(asked, *list) : ST_OK;
+    if (list)
+        hold(asked, list);
+    return list;
 }
 
 static size_t changes_above(const struct changes *changes, uint64_t lsn)
@@ -328,14 +338,13 @@ static enum status find_lists(struct asked *asked)
     uint8_t key[KEYWORD_BYTES_MAX + TEXT_PREFIX_BYTES_MAX];
     uint64_t oldest = asked->lsn;
     size_t most = 0;
-    enum status st;
 
-    TRY(find_list(asked, key_of_texts(asked, key), &asked->texts));
+    asked->texts = find_list(asked, key_of_texts(asked, key));
     for (size_t i = 0; i <= search->keyword_count; i++) {
         struct word_list *list = asked->texts;
 
         if (i < search->keyword_count) {
-            TRY(find_list(asked, key_of_keyword(asked, &search->keyword[i], key), &list));
+            list = find_list(asked, key_of_keyword(asked, &search->keyword[i], key));
             asked->words->list[i] = list;
         }
         if (!list)
@@ -343,9 +352,7 @@ static enum status find_lists(struct asked *asked)
         oldest = list->lsn < oldest ? list->lsn : oldest;
         most = walk_us(asked, list) / LOOK_US > most ? walk_us(asked, list) / LOOK_US : most;
     }
-    TRY(changes_read(asked->op, asked->index, oldest, asked->lsn, most, &asked->changes));
-out:
-    return st;
+    return changes_read(asked->op, asked->index, oldest, asked->lsn, most, &asked->changes);
 }
 
 /* The others. What is read from memory counts as what was walked, so that a query costs the same each time. */
@@ -385,6 +392,7 @@ static enum status look_at(struct asked *asked, const struct record *item, struc
 {
     struct json value = item_value_at(item->document, asked->path);
 
+    text->is_there = true;
     text->is_text = json_kind(value) == JSON_STRING;
     if (text->is_text && !text_search_look(asked->search, json_string(value), &asked->op->arena, &text->hits))
         return op_fail_as(asked->op, ST_QUERY_MEMORY);
@@ -415,6 +423,19 @@ out:
     return st;
 }
 
+/* Those that are not there any more, although they have entries. */
+static void count_expired(struct asked *asked)
+{
+    struct query_words *words = asked->words;
+    size_t k = 0;
+
+    for (size_t i = 0; i < asked->expired_count; i++) {
+        while (words->doubtful[k] != asked->expired[i])
+            k++;
+        words->expired += !words->text[k].is_there;
+    }
+}
+
 static enum status find_doubtful(struct asked *asked)
 {
     struct query_words *words = asked->words;
@@ -422,15 +443,16 @@ static enum status find_doubtful(struct asked *asked)
     size_t count = changes_above(changes, oldest_used(asked));
     enum status st = ST_OK;
 
-    if (count == 0)
+    if (count + asked->expired_count == 0)
         goto out;
-    TRY(changes_numbers(asked->op, changes->change + changes->count - count, count, NULL, 0, &words->doubtful,
-                        &words->doubtful_count));
+    TRY(changes_numbers(asked->op, changes->change + changes->count - count, count, asked->expired,
+                        asked->expired_count, &words->doubtful, &words->doubtful_count));
     words->text = arena_try_alloc(&asked->op->arena, words->doubtful_count * sizeof(*words->text));
     if (!words->text)
         TRY(op_fail_as(asked->op, ST_QUERY_MEMORY));
     memset(words->text, 0, words->doubtful_count * sizeof(*words->text));
     TRY(look_at_doubtful(asked));
+    count_expired(asked);
 out:
     return st;
 }
@@ -483,10 +505,15 @@ enum status item_words(struct op *op, const struct query_index *index, const str
     TRY(store_snapshot_head(op, index->view->snapshot, &head));
     asked.lsn = head.lsn;
     asked.is_shared = !index->view->writes;
+    TRY(expired_find(op, asked.index, (size_t)index->documents / 10 + EXPIRED_MIN, &asked.expired,
+                     &asked.expired_count, &words->is_told));
+    if (!words->is_told)
+        goto out;
     TRY(find_lists(&asked));
     TRY(make_lists(&asked));
     if (!words->is_told)
         goto out;
+    words->texts = asked.texts;
     TRY(find_doubtful(&asked));
     count(&asked);
 out:

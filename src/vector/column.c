@@ -399,5 +399,6 @@ void vector_column_stats(const struct vector_column *column, struct vector_colum
     *stats = (struct vector_column_stats){ .vectors = atomic_load(&column->live),
                                            .bytes = atomic_load(&column->bytes),
                                            .graph = atomic_load(&column->built),
+                                           .is_walked = atomic_load(&column->measured),
                                            .recall_percent = atomic_load(&column->recall) };
 }

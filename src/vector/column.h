@@ -123,7 +123,8 @@ float vector_column_likely(const struct vector_column *column, const struct vect
 
 struct vector_column_stats {
     uint64_t vectors, bytes, graph; /* vectors that are in the graph */
-    uint64_t recall_percent;        /* of the graph; 100 where nothing was measured */
+    bool is_walked;                 /* its graph was measured, and found good enough */
+    uint64_t recall_percent;        /* of the graph, as it was measured last */
 };
 
 /* Any thread, at any time, with the column's lock or without. */

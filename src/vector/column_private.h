@@ -46,13 +46,13 @@ struct vector_column {
 
     /* Of the one who builds graphs; others read. */
     atomic_size_t built;     /* places up to here are in the graph */
-    atomic_size_t measured;  /* as many were in it when recall was measured */
+    atomic_size_t measured;  /* how much had changed when recall was found to be good; 0: it was not */
     atomic_uint recall;      /* percent */
     atomic_uint list_factor; /* the walk's list is so many times as long */
     atomic_bool is_lost;     /* the walk does not find what it should */
     atomic_size_t placed, live,
         bytes; /* as `count`, less what is gone, and what it takes: for those without a lock */
-    size_t samples, samples_found; /* the builder's own */
+    size_t samples, samples_asked, samples_found; /* the builder's own */
 
     /* columns.c's own, guarded by its lock. */
     int state;

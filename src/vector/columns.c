@@ -254,7 +254,9 @@ void vector_columns_stats(struct vector_columns_stats *stats)
         stats->vectors += of.vectors;
         stats->bytes += of.bytes;
         stats->graph_vectors += of.graph;
-        if (of.recall_percent < stats->recall_percent)
+        stats->building += column->wants_building;
+        stats->graphs += of.is_walked;
+        if (of.is_walked && of.recall_percent < stats->recall_percent)
             stats->recall_percent = of.recall_percent;
     }
     pthread_mutex_unlock(&all.lock);

@@ -45,7 +45,9 @@ bool vector_columns_let_go(const struct account *account);
 
 struct vector_columns_stats {
     uint64_t columns, vectors, bytes, graph_vectors;
-    uint64_t recall_percent; /* the least of any; 100 when there is none */
+    uint64_t building;       /* columns whose graphs are being built or measured */
+    uint64_t graphs;         /* that queries walk */
+    uint64_t recall_percent; /* the least of those; 100 when there is none: scans leave nothing out */
 };
 
 void vector_columns_stats(struct vector_columns_stats *stats);

@@ -23,6 +23,8 @@ enum {
     LIST_FACTOR_MAX = 8,
 };
 
+static const uint32_t nowhere = UINT32_MAX;
+
 /* Where less than that part may be candidates, codes are scanned. */
 static const double least_share = 0.1;
 
@@ -41,6 +43,7 @@ struct walk {
         bool left;
     } * met;
     size_t count, list;
+    uint32_t without; /* a place that is passed over as if it were not there; nowhere: none is */
     uint64_t codes;
 };
 
@@ -89,7 +92,7 @@ static void begin(struct walk *walk, size_t built)
     float score = -INFINITY;
 
     for (size_t at = 0; at < built; at += apart) {
-        float its = score_at(walk, (uint32_t)at);
+        float its = at == walk->without ? -INFINITY : score_at(walk, (uint32_t)at);
 
         if (its > score) {
             score = its;
@@ -250,9 +253,10 @@ static void insert(struct builder *builder, uint32_t at)
 
 static void build_some(struct vector_column *column, size_t from, size_t to)
 {
-    struct builder builder = {
-        .walk = { .column = column, .function = function_of(column), .list = column->key.build_list }
-    };
+    struct builder builder = { .walk = { .column = column,
+                                         .function = function_of(column),
+                                         .list = column->key.build_list,
+                                         .without = nowhere } };
     struct met met[SEARCH_LIST_MAX];
 
     assert(column->key.build_list && column->key.build_list <= SEARCH_LIST_MAX);
@@ -266,56 +270,109 @@ static void build_some(struct vector_column *column, size_t from, size_t to)
     free(builder.walk.marks);
 }
 
+/* ---- the best by a walk ---- */
+
+size_t vector_column_mark_bytes(const struct vector_column *column)
+{
+    return column->count / 8 + 1;
+}
+
+/* With `without` passed over; see struct walk. False: there is no memory. */
+static bool search_graph(const struct vector_column *column, struct vector_search *search, size_t list,
+                         uint32_t without)
+{
+    size_t built = atomic_load_explicit(&column->built, memory_order_acquire);
+    struct walk walk = { .column = column,
+                         .code = search->code,
+                         .measure = &search->measure,
+                         .function = search->function,
+                         .marks = search->marks,
+                         .without = without,
+                         .list = list * atomic_load(&column->list_factor) };
+
+    walk.met = calloc(walk.list, sizeof(*walk.met));
+    if (!walk.met)
+        return false;
+    memset(search->marks, 0, vector_column_mark_bytes(column));
+    if (without != nowhere)
+        mark(&walk, without);
+    search->count = 0;
+    go(&walk, built);
+    for (size_t i = 0; i < walk.count; i++)
+        if (search_wants(column, search, walk.met[i].at))
+            search_offer(search, (struct vector_candidate){ walk.met[i].score, walk.met[i].at,
+                                                            number_at(column, walk.met[i].at) });
+    search->codes += walk.codes;
+    free(walk.met);
+    search_range(column, search, built, column->count);
+    search_sort(search);
+    return true;
+}
+
 /* ---- how much is found ---- */
 
 static const struct vector_span everything = { 0, UINT64_MAX };
 
-/* How many of the scan's best the walk has found. */
-static size_t compare_sample(const struct vector_column *column, uint32_t at, uint8_t *marks)
+/*
+ * A query is a vector that the column does not have. So one of the column's is passed over, by the scan and by the walk,
+ * which then neither meets it nor goes on by its edges, and is asked for as if it came from elsewhere.
+ */
+static void compare_sample(struct vector_column *column, uint32_t at, uint8_t *marks)
 {
     struct vector_candidate scanned[SAMPLE_ROWS], walked[SAMPLE_ROWS];
+    uint64_t number = number_at(column, at);
     struct vector_search scan = { .code = code_at(column, at),
                                   .measure = *measure_at(column, at),
                                   .function = column->key.function,
                                   .span = &everything,
                                   .span_count = 1,
+                                  .doubtful = &number,
+                                  .doubtful_count = 1,
                                   .found = scanned,
                                   .wanted = SAMPLE_ROWS };
     struct vector_search walk = scan;
-    size_t found = 0;
 
     walk.found = walked;
     walk.marks = marks;
     vector_column_scan(column, &scan);
-    if (!vector_column_walk(column, &walk, VECTOR_LIST_MIN))
-        return 0;
+    column->samples_asked += scan.count;
+    if (!search_graph(column, &walk, VECTOR_LIST_MIN, at))
+        return;
     for (size_t i = 0; i < scan.count; i++)
         for (size_t k = 0; k < walk.count; k++)
-            found += scan.found[i].at == walk.found[k].at;
-    return scan.count < SAMPLE_ROWS ? SAMPLE_ROWS : found;
+            column->samples_found += scan.found[i].at == walk.found[k].at;
+}
+
+/* How much was ever put in and taken out: by that it is told whether to measure again. */
+static size_t changes_of(const struct vector_column *column)
+{
+    size_t placed = atomic_load(&column->placed);
+
+    return placed + placed - atomic_load(&column->live);
 }
 
 /* Where too little is found the list is made longer; if even the longest does not do, the column is scanned. */
 static void judge_recall(struct vector_column *column)
 {
     unsigned factor = atomic_load(&column->list_factor);
-    size_t asked = column->samples * SAMPLE_ROWS;
+    unsigned percent =
+        column->samples_asked ? (unsigned)(100 * column->samples_found / column->samples_asked) : 100;
+    bool is_good = percent >= RECALL_PERCENT_MIN;
 
-    atomic_store(&column->recall, (unsigned)(100 * column->samples_found / asked));
-    if (100 * column->samples_found >= RECALL_PERCENT_MIN * asked)
-        atomic_store(&column->measured, column->count);
-    else if (factor < LIST_FACTOR_MAX)
+    atomic_store(&column->recall, percent);
+    atomic_store(&column->measured, is_good ? changes_of(column) : 0);
+    if (!is_good && factor < LIST_FACTOR_MAX)
         atomic_store(&column->list_factor, 2 * factor);
-    else
+    else if (!is_good)
         atomic_store(&column->is_lost, true);
-    column->samples = column->samples_found = 0;
+    column->samples = column->samples_asked = column->samples_found = 0;
 }
 
 static void measure_recall(struct vector_column *column, uint64_t random)
 {
     uint8_t *marks = heap_allocate(vector_column_mark_bytes(column));
 
-    column->samples_found += compare_sample(column, (uint32_t)(random % column->count), marks);
+    compare_sample(column, (uint32_t)(random % column->count), marks);
     free(marks);
     if (++column->samples == SAMPLES)
         judge_recall(column);
@@ -327,7 +384,7 @@ bool column_wants_building(const struct vector_column *column)
 
     if (!column->key.graph_from || placed < column->key.graph_from || atomic_load(&column->is_lost))
         return false;
-    return atomic_load(&column->built) < placed || placed >= measured + measured / 10; /* much is new */
+    return atomic_load(&column->built) < placed || changes_of(column) >= measured + measured / 10;
 }
 
 bool vector_column_build(struct vector_column *column, uint64_t random)
@@ -345,11 +402,6 @@ bool vector_column_build(struct vector_column *column, uint64_t random)
 
 /* ---- for queries ---- */
 
-size_t vector_column_mark_bytes(const struct vector_column *column)
-{
-    return column->count / 8 + 1;
-}
-
 /* Which part of the places may be candidates, about. */
 static double share_of(const struct vector_column *column, const struct vector_search *search)
 {
@@ -364,38 +416,19 @@ static double share_of(const struct vector_column *column, const struct vector_s
     return share;
 }
 
+/* A graph that was not measured yet, or finds too little, is not walked. */
 static bool walks(const struct vector_column *column, const struct vector_search *search, size_t built)
 {
     return column->key.graph_from && built >= column->key.graph_from && built >= column->count / 2 &&
-           !atomic_load(&column->is_lost) && !search->by_most && search->function == column->key.function;
+           atomic_load(&column->measured) && !search->by_most && search->function == column->key.function;
 }
 
 bool vector_column_walk(const struct vector_column *column, struct vector_search *search, size_t list)
 {
     size_t built = atomic_load_explicit(&column->built, memory_order_acquire);
-    struct walk walk = { .column = column,
-                         .code = search->code,
-                         .measure = &search->measure,
-                         .function = search->function,
-                         .marks = search->marks };
     double share = share_of(column, search);
 
     if (!walks(column, search, built) || share < least_share)
         return false;
-    walk.list = (size_t)((double)(list * atomic_load(&column->list_factor)) / share);
-    walk.met = malloc(walk.list * sizeof(*walk.met));
-    if (!walk.met)
-        return false;
-    memset(search->marks, 0, vector_column_mark_bytes(column));
-    search->count = 0;
-    go(&walk, built);
-    for (size_t i = 0; i < walk.count; i++)
-        if (search_wants(column, search, walk.met[i].at))
-            search_offer(search, (struct vector_candidate){ walk.met[i].score, walk.met[i].at,
-                                                            number_at(column, walk.met[i].at) });
-    search->codes += walk.codes;
-    free(walk.met);
-    search_range(column, search, built, column->count);
-    search_sort(search);
-    return true;
+    return search_graph(column, search, (size_t)((double)list / share), nowhere);
 }

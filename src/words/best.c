@@ -69,6 +69,8 @@ void words_offer(const struct words_asked *asked, struct words_best *best, uint6
 {
     struct words_found added = { score, asked->by_creation ? number_by_creation(number) : number, number };
 
+    if (asked->ties_fall)
+        added.tie = ~added.tie;
     if (!is_full(best)) {
         rise(best, added);
     } else if (best->count && is_better(&added, &best->found[0])) {

@@ -27,6 +27,7 @@ struct words_asked {
     const uint64_t *doubtful; /* rising; nor these */
     size_t doubtful_count;
     bool by_creation; /* texts of equal scores come by number_by_creation(), and not by their numbers */
+    bool ties_fall;   /* and the last of them first */
 };
 
 struct words_found {

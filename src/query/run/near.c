@@ -13,7 +13,8 @@
 enum {
     WANTED_MAX = 10000,
     GRAPH_FROM = 20000, /* vectors; fewer are scanned */
-    EXACT_BELOW = 1000, /* so few vectors are always searched exactly, as on the service */
+    EXACT_BELOW =
+        1000, /* so few vectors are always searched exactly, as on the service; and so few that can pass */
     BATCH = 64,
     GATHERED_MIN = 16384,
     LIST_DEFAULT = 10, /* searchListSizeMultiplier: a tenth of the list */
@@ -23,7 +24,7 @@ enum {
 
 /* ---- which calls ---- */
 
-static bool reads_items(const struct select *select)
+bool near_reads_items(const struct select *select)
 {
     const struct source *from = select->source_count == 1 ? &select->source[0] : NULL;
 
@@ -118,7 +119,7 @@ bool near_find(struct near *near, const struct query *query, const struct select
     if (call->kind != EXPR_CALL || !(call->builtin->flags & (RANKS | ORDERS)) || call->kid_count < 2 ||
         call->builtin->bind != vector_bind || !policy)
         return false;
-    if (!reads_items(select) || query->bound.calls_udfs || wanted == 0 || wanted > WANTED_MAX)
+    if (!near_reads_items(select) || query->bound.calls_udfs || wanted == 0 || wanted > WANTED_MAX)
         return false;
     if (!find_sides(near, select, call) || !find_kind(near, query->options.indexing))
         return false;
@@ -233,6 +234,7 @@ static enum status gather(struct near *near, struct way *way)
         goto out;
     near->search.among = numbers.number ? numbers.number : near->number;
     near->search.among_count = numbers.count;
+    near->is_exact |= numbers.count < EXACT_BELOW;
 out:
     return st;
 }
@@ -248,6 +250,21 @@ static void find_limits(struct near *near, const struct way *way)
 
 static enum status search_more(struct near *near);
 
+static enum status lead_next(struct lead *lead, const uint64_t **number, size_t *count)
+{
+    return near_next((struct near *)lead, number, count);
+}
+
+static void lead_saw(struct lead *lead, struct value distance)
+{
+    near_saw((struct near *)lead, distance);
+}
+
+static bool lead_suffices(const struct lead *lead)
+{
+    return near_suffices((const struct near *)lead);
+}
+
 enum status near_open(struct near *near, struct cursor *cursor, struct way *way)
 {
     struct vector_key key = { .dimensions = near->dimensions,
@@ -257,6 +274,7 @@ enum status near_open(struct near *near, struct cursor *cursor, struct way *way)
                               .build_list = near->build_list };
     enum status st = ST_OK;
 
+    near->lead = (struct lead){ lead_next, lead_saw, lead_suffices };
     near->cursor = cursor;
     near->index = way->planner.index;
     near->search = (struct vector_search){ .function = near->function };
@@ -268,10 +286,10 @@ enum status near_open(struct near *near, struct cursor *cursor, struct way *way)
     near->search.doubtful = near->vectors.doubtful;
     near->search.doubtful_count = near->vectors.doubtful_count;
     find_limits(near, way);
-    near->search.by_most = near->is_exact;
     if (!make_room(near))
         TRY(op_fail_as(cursor->eval.op, ST_QUERY_MEMORY));
     TRY(gather(near, way));
+    near->search.by_most = near->is_exact;
     TRY(search_more(near));
     near->is_open = true;
 out:

@@ -14,10 +14,12 @@
 #include "query/function/vector.h"
 #include "query/plan/way.h"
 #include "query/run/cursor.h"
+#include "query/run/lead.h"
 
 enum near_kind { NEAR_FLAT, NEAR_QUANTIZED, NEAR_GRAPH };
 
 struct near {
+    struct lead lead; /* first; once it is open */
     const struct expr *call;
     const struct expr *path; /* the argument that is one */
     struct json vector;      /* the other */
@@ -48,6 +50,9 @@ struct near {
     bool doubtful_given, is_exhausted;
     bool walked;
 };
+
+/* Whether its rows are items, one each. */
+bool near_reads_items(const struct select *select);
 
 /* Of a statement whose rows are items. */
 bool near_find(struct near *near, const struct query *query, const struct select *select,

@@ -42,7 +42,7 @@ static bool is_plain(const struct text_search *search)
     return true;
 }
 
-/* Rows are items, and none is hidden from the entries or by them. */
+/* Rows are items, and none is hidden from the entries. */
 bool postings_serve(struct op *op, const struct select *select, const struct ranking *ranking,
                     const struct query_index *index)
 {
@@ -50,8 +50,8 @@ bool postings_serve(struct op *op, const struct select *select, const struct ran
     struct index_step *step = arena_alloc(&op->arena, PATH_STEPS_MAX * sizeof(*step));
     bool any = false;
 
-    if (!index || !index->words || index->hides || index->left_out.data || !from ||
-        from->kind != SOURCE_PATH || from->path->kind != EXPR_NAME)
+    if (!index || !index->words || index->left_out.data || !from || from->kind != SOURCE_PATH ||
+        from->path->kind != EXPR_NAME)
         return false;
     for (size_t i = 0; i < ranking->count; i++) {
         struct index_path path;
@@ -68,6 +68,16 @@ bool postings_serve(struct op *op, const struct select *select, const struct ran
 
 /* ---- loading ---- */
 
+static void take_statistics(struct ranking_part *part, const struct query_index *index)
+{
+    const struct query_words *words = &part->words;
+
+    part->statistics.documents = (double)(index->documents - words->expired);
+    part->statistics.words = words->words;
+    for (size_t i = 0; i < part->search.keyword_count; i++)
+        part->hits[i] = words->hits[i];
+}
+
 static enum status weigh(struct op *op, struct arena *memory, struct ranking_part *part,
                          const struct query_index *index)
 {
@@ -76,12 +86,10 @@ static enum status weigh(struct op *op, struct arena *memory, struct ranking_par
 
     if (!rarity)
         return op_fail_as(op, ST_QUERY_MEMORY);
-    part->statistics.documents = (double)index->documents;
-    part->statistics.words = words->words;
-    for (size_t i = 0; i < part->search.keyword_count; i++) {
-        part->hits[i] = words->hits[i];
+    if (!part->is_given)
+        take_statistics(part, index);
+    for (size_t i = 0; i < part->search.keyword_count; i++)
         rarity[i] = text_rarity(part->statistics.documents, part->hits[i]);
-    }
     part->asked = (struct words_asked){ .list = words->list,
                                         .rarity = rarity,
                                         .count = part->search.keyword_count,
@@ -182,22 +190,116 @@ static void offer_doubtful(const struct words_asked *asked, const struct ranking
     }
 }
 
+static enum status best_begin(struct op *op, struct arena *memory, size_t wanted, struct words_best *best)
+{
+    *best = (struct words_best){ .wanted = wanted };
+    best->found = arena_try_alloc(memory, (wanted + 1) * sizeof(*best->found));
+    return best->found ? ST_OK : op_fail_as(op, ST_QUERY_MEMORY);
+}
+
+static enum status set_spans(struct op *op, struct arena *memory, const struct query_index *index,
+                             struct words_asked *asked)
+{
+    struct words_span *span = arena_try_alloc(memory, (index->span_count + 1) * sizeof(*span));
+
+    for (size_t i = 0; span && i < index->span_count; i++)
+        span[i] = (struct words_span){ index->span[i].from, index->span[i].to };
+    asked->span = span;
+    asked->span_count = index->span_count;
+    return span ? ST_OK : op_fail_as(op, ST_QUERY_MEMORY);
+}
+
 enum status postings_best(struct op *op, struct arena *memory, const struct ranking_part *part,
                           const struct query_index *index, bool by_creation, size_t wanted,
                           struct words_best *best)
 {
     struct words_asked asked = part->asked;
-    struct words_span *span = arena_try_alloc(memory, (index->span_count + 1) * sizeof(*span));
+    enum status st;
 
-    *best = (struct words_best){ .wanted = wanted };
-    best->found = arena_try_alloc(memory, (wanted + 1) * sizeof(*best->found));
-    if (!span || !best->found)
-        return op_fail_as(op, ST_QUERY_MEMORY);
-    for (size_t i = 0; i < index->span_count; i++)
-        span[i] = (struct words_span){ index->span[i].from, index->span[i].to };
-    asked.span = span;
-    asked.span_count = index->span_count;
+    TRY(best_begin(op, memory, wanted, best));
+    TRY(set_spans(op, memory, index, &asked));
     asked.by_creation = by_creation;
     offer_doubtful(&asked, part, best);
-    return words_best(&asked, memory, best) ? ST_OK : op_fail_as(op, ST_QUERY_MEMORY);
+    st = words_best(&asked, memory, best) ? ST_OK : op_fail_as(op, ST_QUERY_MEMORY);
+out:
+    return st;
+}
+
+/* ---- texts without a hit ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    const struct words_found *x = a, *y = b;
+
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int by_tie(const void *a, const void *b)
+{
+    const struct words_found *x = a, *y = b;
+
+    return x->tie < y->tie ? -1 : x->tie > y->tie;
+}
+
+static bool is_doubtful(const struct query_words *words, uint64_t number)
+{
+    return words->doubtful_count &&
+           bsearch(&number, words->doubtful, words->doubtful_count, sizeof(number), compare_number);
+}
+
+/* Among the first of all texts, with a hit or without. */
+static void offer_texts(const struct words_asked *asked, const struct query_words *words,
+                        struct words_best *first)
+{
+    for (size_t i = 0; i < words->texts->count; i++) {
+        uint64_t number = words->texts->text[i].number;
+
+        if (is_in_spans(asked, number) && !is_doubtful(words, number))
+            words_offer(asked, first, number, 0);
+    }
+    for (size_t i = 0; i < words->doubtful_count; i++)
+        if (words->text[i].is_text && is_in_spans(asked, words->doubtful[i]))
+            words_offer(asked, first, words->doubtful[i], 0);
+}
+
+/*
+ * `best` has all texts with a hit. So many as are wanted altogether are the first of all texts: those of them that have
+ * no hit are enough to fill it.
+ */
+static enum status add_rest(struct op *op, struct arena *memory, const struct ranking_part *part,
+                            const struct words_asked *asked, struct words_best *best)
+{
+    size_t hit_count = best->count;
+    struct words_found *hit = arena_try_alloc(memory, (hit_count + 1) * sizeof(*hit));
+    struct words_best first;
+    enum status st;
+
+    TRY(best_begin(op, memory, best->wanted, &first));
+    if (!hit)
+        TRY(op_fail_as(op, ST_QUERY_MEMORY));
+    memcpy(hit, best->found, hit_count * sizeof(*hit));
+    qsort(hit, hit_count, sizeof(*hit), by_number);
+    offer_texts(asked, &part->words, &first);
+    qsort(first.found, first.count, sizeof(*first.found), by_tie);
+    for (size_t i = 0; i < first.count && best->count < best->wanted; i++)
+        if (!bsearch(&first.found[i], hit, hit_count, sizeof(*hit), by_number))
+            best->found[best->count++] = first.found[i];
+out:
+    return st;
+}
+
+enum status postings_first(struct op *op, struct arena *memory, const struct ranking_part *part,
+                           const struct query_index *index, bool by_creation, size_t wanted,
+                           struct words_best *best)
+{
+    struct words_asked asked = part->asked;
+    enum status st;
+
+    TRY(postings_best(op, memory, part, index, by_creation, wanted, best));
+    TRY(set_spans(op, memory, index, &asked));
+    asked.by_creation = by_creation;
+    if (best->count < wanted)
+        TRY(add_rest(op, memory, part, &asked, best));
+out:
+    return st;
 }

@@ -20,6 +20,11 @@ enum status postings_load(struct op *op, struct arena *memory, struct ranking *r
 /* 0: the text has no hit, or there is none. */
 double postings_score(const struct ranking_part *part, uint64_t number);
 
+/* As postings_best(), with the texts that have no hit behind those that have one. */
+enum status postings_first(struct op *op, struct arena *memory, const struct ranking_part *part,
+                           const struct query_index *index, bool by_creation, size_t wanted,
+                           struct words_best *best);
+
 /* The best texts that have a hit and lie where the scope's items lie, at most `wanted`, the best first. */
 enum status postings_best(struct op *op, struct arena *memory, const struct ranking_part *part,
                           const struct query_index *index, bool by_creation, size_t wanted,

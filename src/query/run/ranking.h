@@ -20,6 +20,7 @@ struct ranking_part {
     bool falls;           /* of vectors: what is near is less */
     double weight;        /* without its sign */
     struct text_search search;
+    bool is_given; /* the statistics are the statement's, and no index is asked for them */
     struct text_statistics statistics;
     double *hits;             /* the statistics' own */
     struct query_words words; /* where an index told: postings.h */

@@ -4,6 +4,7 @@
 #include "query/run/ahead.h"
 #include "query/run/entries.h"
 #include "query/run/explain.h"
+#include "query/run/fitting.h"
 #include "query/run/picked.h"
 #include "query/run/postings.h"
 #include "query/run/run_private.h"
@@ -22,8 +23,9 @@ struct run {
     /* Sources that the cursor reads in place of the one it was given. */
     struct picked_source picked;
     struct entries_source entries;
-    struct ahead *ahead; /* what calls user-defined functions together; NULL: nobody */
-    struct near near;    /* ORDER BY VectorDistance by an index of vectors */
+    struct ahead *ahead;    /* what calls user-defined functions together; NULL: nobody */
+    struct near near;       /* ORDER BY VectorDistance by an index of vectors */
+    struct fitting fitting; /* ORDER BY _FullTextScore by an index of words */
 
     struct work began;        /* the operation's when the run began: a plan tells the difference */
     struct select unfiltered; /* the statement, when its filter has been counted in already */
@@ -270,30 +272,65 @@ static uint64_t rows_of(const struct expr *clause)
 }
 
 /* ORDER BY a distance, with TOP or LIMIT: by codes, where they tell which items to read. */
-static enum status open_near(struct run *run)
+static enum status open_near(struct run *run, uint64_t wanted)
 {
     const struct select *select = run->cursor.select;
     struct near *near = &run->near;
-    uint64_t take = rows_of(select->top ? select->top : select->limit);
-    enum status st = ST_OK;
 
-    if (!run->way.access || run->fill.nested || select->order_count != 1 || take == 0 || take > UINT32_MAX)
-        return ST_OK;
-    if (!near_find(near, run->query, select, select->order[0].expr, take + rows_of(select->offset)) ||
+    if (!near_find(near, run->query, select, select->order[0].expr, wanted) ||
         select->order[0].descending != near_descends(near) || !near_is_worth(near, &run->way))
         return ST_OK;
-    TRY(near_open(near, &run->cursor, &run->way));
+    return near_open(near, &run->cursor, &run->way);
+}
+
+/* ORDER BY a score of a text, as plans have it: by its words, unless fewer items pass the filter. */
+static enum status open_fitting(struct run *run, uint64_t wanted)
+{
+    struct fitting *fitting = &run->fitting;
+    const struct way *way = &run->way;
+    bool found;
+    enum status st;
+
+    TRY(fitting_find(fitting, run->cursor.eval.op, run->query, run->cursor.select, wanted, &found));
+    if (!found || (way->allowed != QUERY_BY_INDEX && way->kind == WAY_PICK &&
+                   way->access_items < fitting_hits(fitting)))
+        goto out;
+    TRY(fitting_open(fitting, &run->cursor, &run->way, run->fill.by_creation));
 out:
     return st;
 }
 
-static enum status make_nearest(struct run *run)
+/* Who says which items are read, where somebody can. */
+static enum status find_lead(struct run *run, struct lead **lead)
+{
+    const struct select *select = run->cursor.select;
+    uint64_t take = rows_of(select->top ? select->top : select->limit),
+             wanted = take + rows_of(select->offset);
+    enum status st = ST_OK;
+
+    *lead = NULL;
+    if (!run->way.access || run->fill.nested || select->order_count != 1 || take == 0 || take > UINT32_MAX)
+        return ST_OK;
+    TRY(open_near(run, wanted));
+    if (run->near.is_open)
+        *lead = &run->near.lead;
+    else
+        TRY(open_fitting(run, wanted));
+    if (run->fitting.is_open)
+        *lead = &run->fitting.lead;
+out:
+    return st;
+}
+
+static enum status make_led(struct run *run, struct lead *lead)
 {
     bool unfinished;
     enum status st;
 
-    TRY(run_nearest(&run->fill, &run->near, &unfinished));
-    run->way.nears = !unfinished;
+    TRY(run_led(&run->fill, lead, &unfinished));
+    run->way.nears = run->near.is_open && !unfinished;
+    run->way.ranks = run->fitting.is_open && !unfinished;
+    run->way.hits = run->fitting.is_open ? fitting_hits(&run->fitting) : 0;
     run->way.walks = run->near.walked;
     run->way.codes = run->near.search.codes;
     near_close(&run->near);
@@ -308,6 +345,7 @@ out:
 
 static enum status make_page(struct run *run)
 {
+    struct lead *lead;
     enum status st = ST_OK;
 
     if (run->fill.at.take == 0)
@@ -319,9 +357,9 @@ static enum status make_page(struct run *run)
         st = walk(run);
         goto out;
     }
-    TRY(open_near(run));
-    if (run->near.is_open) {
-        st = make_nearest(run);
+    TRY(find_lead(run, &lead));
+    if (lead) {
+        st = make_led(run, lead);
         goto out;
     }
     if (run->way.kind == WAY_ENTRIES)

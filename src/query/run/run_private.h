@@ -4,6 +4,7 @@
 #pragma once
 #include "query/plan/way.h"
 #include "query/run/fill.h"
+#include "query/run/lead.h"
 #include "query/run/near.h"
 #include "query/run/ranking.h"
 
@@ -13,8 +14,8 @@ enum status run_plain(struct fill *fill);
 /* Of all rows behind the last page's, the least. */
 enum status run_sorted(struct fill *fill);
 
-/* The same of an order by distance, from the items that may be nearest. `unfinished`: all have to be looked at after all. */
-enum status run_nearest(struct fill *fill, struct near *near, bool *unfinished);
+/* The same from the items that the lead names. `unfinished`: all have to be looked at after all. */
+enum status run_led(struct fill *fill, struct lead *lead, bool *unfinished);
 
 /* Rows gathered: GROUP BY, aggregates, DISTINCT. */
 enum status run_groups(struct fill *fill);

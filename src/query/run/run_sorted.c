@@ -31,7 +31,7 @@ struct sorted {
     struct entry *bound; /* nothing at or behind it is wanted */
     struct entry *next;  /* the row in the slots */
     struct hashes given; /* under DISTINCT: the rows of earlier pages */
-    struct near *near;   /* who is told of rows, and says which items are next; NULL: all are looked at */
+    struct lead *lead;   /* who is told of rows, and says which items are next; NULL: all are looked at */
 };
 
 static int sign_of(const struct select *select, size_t key)
@@ -284,7 +284,7 @@ static void read_entry(const struct fill *fill, struct entry *entry)
 }
 
 /* Of a row that counts: one that is undefined is none. */
-static enum status tell_near(struct sorted *sorted, const struct entry *entry)
+static enum status tell_lead(struct sorted *sorted, const struct entry *entry)
 {
     bool defined = true;
     enum status st = ST_OK;
@@ -292,7 +292,7 @@ static enum status tell_near(struct sorted *sorted, const struct entry *entry)
     if (entry->select->value)
         TRY(fill_print(sorted->fill, &defined));
     if (defined)
-        near_saw(sorted->near, entry->key[0]);
+        sorted->lead->saw(sorted->lead, entry->key[0]);
 out:
     return st;
 }
@@ -305,8 +305,8 @@ static enum status take_entry(struct sorted *sorted, struct entry *entry)
 
     if (fill->resume && is_before(fill, fill->resume, entry))
         return ST_OK;
-    if (sorted->near)
-        TRY(tell_near(sorted, entry));
+    if (sorted->lead)
+        TRY(tell_lead(sorted, entry));
     if (is_before_page(fill, entry)) {
         st = find_repeated(sorted, &sorted->given, entry, &repeated);
         goto out;
@@ -495,7 +495,7 @@ out:
     return st;
 }
 
-enum status run_nearest(struct fill *fill, struct near *near, bool *unfinished)
+enum status run_led(struct fill *fill, struct lead *lead, bool *unfinished)
 {
     struct sorted sorted;
     const uint64_t *number;
@@ -504,15 +504,15 @@ enum status run_nearest(struct fill *fill, struct near *near, bool *unfinished)
     enum status st;
 
     begin(&sorted, fill);
-    sorted.near = near;
+    sorted.lead = lead;
     for (;;) {
-        TRY(near_next(near, &number, &count));
+        TRY(lead->next(lead, &number, &count));
         if (count == 0)
             break;
         TRY(cursor_pick(fill->cursor, number, count));
         TRY(cursor_walk(fill->cursor, 0, take_row, &sorted, &ended));
     }
-    *unfinished = !near_suffices(near);
+    *unfinished = !lead->suffices(lead);
     if (!*unfinished)
         TRY(give_all(&sorted));
 out:

@@ -147,3 +147,107 @@ TEST(a_transaction_has_what_it_has_written)
     check_counts(&words, (struct counts){ 2, 2, 6 });
     rig_close(&rig);
 }
+
+/* ---- items that expire ---- */
+
+#define TEXTS_FOR(ttl, paths)                                                                                \
+    "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':" ttl                               \
+    ",'fullTextPolicy':{'defaultLanguage':'en-US','fullTextPaths':[{'path':'/t'}]},'indexingPolicy':{" paths \
+    "'fullTextIndexes':[{'path':'/t'}]}}"
+
+/* By looking at every item that is there. */
+static void check_by_scan(struct rig *rig, const struct container *container, const struct query_words *words,
+                          uint64_t documents)
+{
+    struct counts counts = { 0 };
+    struct item_source *items = NULL;
+    struct text_search search;
+    struct query_row row;
+    bool found = true;
+
+    text_search_begin(&search, TEXT_ENGLISH, &rig->op->arena);
+    CHECK(text_search_add(&search, slice_of("fox"), 0) && text_search_add(&search, slice_of("red fox"), 0));
+    CHECK(item_source_open(rig->op, container, &everything, &items) == ST_OK);
+    while (item_source_rows(items)->next(rig->op, item_source_rows(items), &row, &found) == ST_OK && found) {
+        struct json text = json_get(row.body, "t");
+        struct text_hits hits;
+
+        documents--;
+        if (json_kind(text) != JSON_STRING)
+            continue;
+        CHECK(text_search_look(&search, json_string(text), &rig->op->arena, &hits));
+        counts.words += hits.length;
+        counts.fox += hits.frequency[0] > 0;
+        counts.red_fox += hits.frequency[1] > 0;
+    }
+    CHECK(documents == words->expired);
+    check_counts(words, counts);
+    item_source_close(items);
+}
+
+static void check_at_once(struct rig *rig, const struct container *container)
+{
+    struct item_source *items = NULL;
+    struct query_words words;
+
+    CHECK(item_source_open(rig->op, container, &everything, &items) == ST_OK);
+    words = ask(rig, items);
+    check_by_scan(rig, container, &words, item_source_rows(items)->index->documents);
+    item_source_close(items);
+}
+
+/* Lives of all lengths, written over a minute, which then passes once more. */
+static void check_lives(const char *definition)
+{
+    static const char *const lives[] = { "", ",'ttl':-1", ",'ttl':3", ",'ttl':25", ",'ttl':1000" };
+    static const char *const texts[] = { "'a red fox'", "'fox, red; fox!'", "'an owl'", "7" };
+    struct container *container;
+    char document[96];
+    struct rig rig;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, definition);
+    for (int i = 0; i < 60; i++) {
+        snprintf(document, sizeof(document), "{'id':'%d','pk':'k','t':%s%s}", i, texts[i * 7 % 4],
+                 lives[i * 3 % 5]);
+        shelf_add(&rig, container, document);
+        rig_advance_ms(&rig, 700 + 37 * i % 600);
+        if (i % 4 == 0)
+            check_at_once(&rig, container);
+    }
+    for (int i = 0; i < 40; i++) {
+        rig_advance_ms(&rig, 1700 + i);
+        check_at_once(&rig, container);
+    }
+    rig_close(&rig);
+}
+
+TEST(what_has_expired_does_not_count)
+{
+    check_lives(TEXTS_FOR("10", ""));
+    check_lives(TEXTS_FOR("-1", ""));
+    check_lives(TEXTS_FOR("4000", ""));
+}
+
+TEST(where_the_index_does_not_know_lives_texts_are_looked_at)
+{
+    struct item_source *items = NULL;
+    const struct query_index *index;
+    struct query_words words;
+    struct container *container;
+    struct text_search search;
+    struct index_text text;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    container = rig_container(
+        &rig, TEXTS_FOR("10", "'includedPaths':[{'path':'/n/?'}],'excludedPaths':[{'path':'/*'}],"));
+    shelf_add(&rig, container, "{'id':'1','pk':'k','t':'a red fox'}");
+    CHECK(item_source_open(rig.op, container, &everything, &items) == ST_OK);
+    index = item_source_rows(items)->index;
+    text_search_begin(&search, TEXT_ENGLISH, &rig.op->arena);
+    CHECK(text_search_add(&search, slice_of("fox"), 0) && index_policy_text(index->policy, &path_t, &text));
+    CHECK(index->words(rig.op, index, &path_t, &text, &search, &words) == ST_OK && !words.is_told);
+    item_source_close(items);
+    rig_close(&rig);
+}

@@ -217,6 +217,67 @@ TEST(a_graph_finds_what_a_scan_finds)
     vector_column_free(column);
 }
 
+/* Where neighbours say little of one another: a walk has it hardest there. */
+static void draw_anywhere(double *x)
+{
+    for (size_t i = 0; i < DIMENSIONS; i++)
+        x[i] = draw();
+}
+
+/* In percent, of queries that the column does not have. */
+static double recall_of(const struct vector_column *column, int queries)
+{
+    uint8_t *marks = calloc(1, vector_column_mark_bytes(column));
+    struct asked scan, walk;
+    double x[DIMENSIONS], found = 0;
+
+    for (int i = 0; i < queries; i++) {
+        draw_anywhere(x);
+        ask_for(&scan, x, VECTOR_COSINE, false);
+        ask_for(&walk, x, VECTOR_COSINE, false);
+        walk.search.marks = marks;
+        vector_column_scan(column, &scan.search);
+        CHECK(vector_column_walk(column, &walk.search, VECTOR_LIST_MIN));
+        for (size_t k = 0; k < WANTED; k++)
+            found += has(&walk.search, scan.found[k].number);
+    }
+    free(marks);
+    return 100 * found / (queries * WANTED);
+}
+
+/* One column for all of it, since a graph takes long to build under sanitizers. */
+TEST(recall_as_it_is_measured_is_that_of_new_queries_and_no_graph_is_walked_before)
+{
+    struct vector_column *column = column_of(VECTOR_COSINE, true);
+    struct vector_column_stats stats = { 0 };
+    struct asked walk;
+    double x[DIMENSIONS], recall;
+
+    for (uint64_t i = 1; i <= 20500; i++) {
+        draw_anywhere(x);
+        CHECK(vector_column_add(column, i, x));
+    }
+    for (; stats.graph < 20500; vector_column_stats(column, &stats))
+        CHECK(vector_column_build(column, draw_whole()));
+    ask_for(&walk, x, VECTOR_COSINE, false);
+    CHECK(!stats.is_walked && !vector_column_walk(column, &walk.search, VECTOR_LIST_MIN));
+
+    while (vector_column_build(column, draw_whole()))
+        ;
+    vector_column_stats(column, &stats);
+    recall = recall_of(column, 300);
+    CHECK(stats.is_walked && recall >= 97.5);
+    CHECK((double)stats.recall_percent <= recall + 1);
+
+    for (uint64_t i = 1; i <= 1000; i++)
+        vector_column_remove(column, i);
+    CHECK(!vector_column_build(column, draw_whole()));
+    for (uint64_t i = 1001; i <= 2500; i++) /* with these a tenth is gone: it is measured again */
+        vector_column_remove(column, i);
+    CHECK(vector_column_build(column, draw_whole()));
+    vector_column_free(column);
+}
+
 TEST(a_column_that_is_used_stays)
 {
     struct vector_shelf *shelf = vector_shelf_new(), *same = vector_shelf_take(shelf);
