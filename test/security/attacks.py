@@ -232,7 +232,7 @@ def slow_readers(field, count=100):
         try:
             for _ in range(50):
                 s.send(request)
-        except BlockingIOError:
+        except (BlockingIOError, ConnectionError):  # it takes no more, or has ended what takes nothing
             pass
         sockets.append(s)
     while field.goes_on():
