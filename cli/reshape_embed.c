@@ -257,14 +257,20 @@ struct counts {
 
 /* Items of a source that were asked for, some at a time. */
 struct some {
+    struct reshape *reshape;
+    size_t source;
+    struct counts *counts;
     orrery_json *json[IMAGES_AT_A_TIME];
     orrery_value image[IMAGES_AT_A_TIME];
     size_t count;
 };
 
 /* They are in their places already: to put them there changes nothing. */
-static bool compare_some(struct reshape *reshape, size_t source, struct some *some, struct counts *counts)
+static bool compare_some(struct some *some)
 {
+    struct reshape *reshape = some->reshape;
+    struct counts *counts = some->counts;
+    size_t source = some->source;
     bool removes[IMAGES_AT_A_TIME] = { 0 };
     struct images images = { some->image, removes, some->count };
     struct wholes wholes = { 0 };
@@ -293,36 +299,28 @@ static bool compare_some(struct reshape *reshape, size_t source, struct some *so
     return good;
 }
 
+static bool take_item(void *context, const char *row, size_t size)
+{
+    struct some *some = context;
+
+    if (orrery_json_parse(row, size, &some->json[some->count]) != ORRERY_OK)
+        return false;
+    some->image[some->count] = orrery_json_root(some->json[some->count]);
+    some->count++;
+    return some->count < IMAGES_AT_A_TIME || compare_some(some);
+}
+
 static bool compare_source(struct reshape *reshape, size_t source, uint64_t lsn, struct counts *counts)
 {
+    struct rows_asked asked = { text_of(&reshape->source[source].link), "SELECT * FROM c", lsn };
     struct some *some = must_alloc(sizeof(*some));
-    struct text moment = { 0 };
-    const char *headers[] = { NULL, NULL };
-    orrery_options options = { .size = sizeof(options), .page_items = 1000, .headers = headers };
-    orrery_query *query = NULL;
-    orrery_status status;
-    bool good = true;
+    bool good;
 
-    text_printf(&moment, "x-orrery-as-of: %llu", (unsigned long long)lsn);
-    headers[0] = text_of(&moment);
-    status = orrery_query_open(reshape->cli->client, text_of(&reshape->source[source].link),
-                               "SELECT * FROM c", NULL, 0, NULL, &options, &query);
-    while (good && !orrery_failed(status) && (status = orrery_query_step(query)) == ORRERY_ROW) {
-        size_t size;
-        const char *row = orrery_query_row(query, &size);
-
-        good = orrery_json_parse(row, size, &some->json[some->count]) == ORRERY_OK;
-        if (good)
-            some->image[some->count] = orrery_json_root(some->json[some->count]);
-        some->count += good;
-        if (some->count == IMAGES_AT_A_TIME)
-            good = compare_some(reshape, source, some, counts);
-    }
-    if (orrery_failed(status))
-        cli_tell(reshape->cli, status, NULL);
-    good = compare_some(reshape, source, some, counts) && good && !orrery_failed(status);
-    orrery_query_close(query);
-    text_free(&moment);
+    some->reshape = reshape;
+    some->source = source;
+    some->counts = counts;
+    good = rows_as_of(reshape, &asked, take_item, some);
+    good = compare_some(some) && good;
     free(some);
     return good;
 }

@@ -116,5 +116,14 @@ bool embedded_rows(struct reshape *reshape, bool (*take)(void *context, const ch
 
 /* ---- reshape_verify.c ---- */
 
+struct rows_asked {
+    const char *link, *sql;
+    uint64_t lsn;
+};
+
+/* Calls back with every row that a query of a container gave at an LSN. False: it was told, or the callback said so. */
+bool rows_as_of(struct reshape *reshape, const struct rows_asked *asked,
+                bool (*take)(void *context, const char *row, size_t size), void *context);
+
 /* Compares every item that the old container's make, as of these LSNs, with the new one. False: it was told what differs. */
 bool verify(struct reshape *reshape, const uint64_t lsn[SOURCES_MAX], uint64_t *rows);

@@ -157,10 +157,9 @@ static bool take_row(void *context, const char *row, size_t size)
            (pile->count < ROWS_AT_A_TIME || settle_pile(comparison->reshape, pile, &comparison->differences));
 }
 
-/* The rows of the plan's query over the old container. */
-static bool query_rows(struct reshape *reshape, uint64_t lsn, struct comparison *comparison)
+bool rows_as_of(struct reshape *reshape, const struct rows_asked *asked,
+                bool (*take)(void *context, const char *row, size_t size), void *context)
 {
-    const char *sql = reshape->mapping ? reshape->mapping : "SELECT * FROM c";
     struct text moment = { 0 };
     const char *headers[] = { NULL, NULL };
     orrery_options options = { .size = sizeof(options), .page_items = 1000, .headers = headers };
@@ -168,21 +167,31 @@ static bool query_rows(struct reshape *reshape, uint64_t lsn, struct comparison 
     orrery_status status;
     bool good = true;
 
-    text_printf(&moment, "x-orrery-as-of: %llu", (unsigned long long)lsn);
+    text_printf(&moment, "x-orrery-as-of: %llu", (unsigned long long)asked->lsn);
     headers[0] = text_of(&moment);
-    status = orrery_query_open(reshape->cli->client, text_of(&reshape->from), sql, NULL, 0, NULL, &options,
-                               &query);
+    status =
+        orrery_query_open(reshape->cli->client, asked->link, asked->sql, NULL, 0, NULL, &options, &query);
     while (good && !orrery_failed(status) && (status = orrery_query_step(query)) == ORRERY_ROW) {
         size_t size;
         const char *row = orrery_query_row(query, &size);
 
-        good = take_row(comparison, row, size);
+        good = take(context, row, size);
     }
     if (orrery_failed(status))
-        cli_tell(reshape->cli, status, sql);
+        cli_tell(reshape->cli, status, asked->sql);
     orrery_query_close(query);
     text_free(&moment);
     return good && !orrery_failed(status);
+}
+
+/* The rows of the plan's query over the old container. */
+static bool query_rows(struct reshape *reshape, uint64_t lsn, struct comparison *comparison)
+{
+    struct rows_asked asked = { .link = text_of(&reshape->from),
+                                .sql = reshape->mapping ? reshape->mapping : "SELECT * FROM c",
+                                .lsn = lsn };
+
+    return rows_as_of(reshape, &asked, take_row, comparison);
 }
 
 static bool compare_all(struct reshape *reshape, const uint64_t *lsn, uint64_t *rows, uint64_t *differences)
