@@ -11,15 +11,17 @@ enum { TAKES_IN_TIMES = 3, INSERTION_MAX = 12 };
 
 /*
  * What is compared lies side by side: eight bytes of the value behind those that all values of the range begin with,
- * and the number. Mostly that decides, and no entry has to be fetched.
+ * and the number. No entry is fetched to compare two. Values that are longer and alike so far are sorted among themselves by the
+ * bytes that follow, which are looked at once for all of them.
  */
 struct item {
     uint64_t front, number;
     uint32_t index;
-    uint32_t rest_bytes; /* of the value behind what all have in common */
+    uint32_t
+        rest_bytes; /* of the value behind what all have in common; LONGER where the front does not show it all */
 };
 
-enum { FRONT_BYTES = 8 };
+enum { FRONT_BYTES = 8, LONGER = FRONT_BYTES + 1 };
 
 int piece_compare(const struct delta_entry *entry, struct slice value, uint64_t number)
 {
@@ -37,74 +39,115 @@ static int compare_entries(const struct delta_path *path, uint32_t a, uint32_t b
     return piece_compare(delta_at(path, a), delta_value(other), other->number);
 }
 
-static struct item item_of(const struct delta_path *path, uint32_t index, uint32_t common_bytes)
+static void set_front(const struct delta_path *path, struct item *item, uint32_t common_bytes)
 {
-    const struct delta_entry *entry = delta_at(path, index);
+    const struct delta_entry *entry = delta_at(path, item->index);
     uint32_t rest_bytes = entry->value_bytes - common_bytes;
     uint8_t bytes[FRONT_BYTES] = { 0 };
 
     memcpy(bytes, entry->value + common_bytes, rest_bytes < FRONT_BYTES ? rest_bytes : FRONT_BYTES);
-    return (struct item){ get_be(bytes, FRONT_BYTES), entry->number, index, rest_bytes };
+    item->front = get_be(bytes, FRONT_BYTES);
+    item->rest_bytes = rest_bytes > FRONT_BYTES ? LONGER : rest_bytes;
 }
 
-/* How many bytes all values of [begin, end) begin with. */
-static uint32_t common_front(const struct delta_path *path, uint32_t begin, uint32_t end)
+/* How many bytes both begin with, up to `most`; the first `known` are the same. */
+static uint32_t shared_bytes(const char *a, const char *b, uint32_t known, uint32_t most)
 {
-    const struct delta_entry *first = delta_at(path, begin);
+    uint32_t same = known;
+
+    while (same + FRONT_BYTES <= most && memcmp(a + same, b + same, FRONT_BYTES) == 0)
+        same += FRONT_BYTES;
+    while (same < most && a[same] == b[same])
+        same++;
+    return same;
+}
+
+/* How many bytes all values begin with; the first `known` are the same. */
+static uint32_t common_front(const struct delta_path *path, const struct item *item, size_t count,
+                             uint32_t known)
+{
+    const struct delta_entry *first = delta_at(path, item[0].index);
     uint32_t common = first->value_bytes;
 
-    for (uint32_t i = begin + 1; i < end && common > 0; i++) {
-        const struct delta_entry *entry = delta_at(path, i);
-        uint32_t same = 0;
+    for (size_t i = 1; i < count && common > known; i++) {
+        const struct delta_entry *entry = delta_at(path, item[i].index);
 
-        while (same < common && same < entry->value_bytes && entry->value[same] == first->value[same])
-            same++;
-        common = same;
+        common = shared_bytes(entry->value, first->value, known,
+                              common < entry->value_bytes ? common : entry->value_bytes);
     }
     return common;
 }
 
 /* Equal ones keep their order: that of their age. */
-static bool is_after(const struct delta_path *path, const struct item *a, const struct item *b)
+static bool is_after(const struct item *a, const struct item *b)
 {
     if (a->front != b->front)
         return a->front > b->front;
-    if (a->rest_bytes == b->rest_bytes && a->rest_bytes <= FRONT_BYTES)
-        return a->number > b->number;
-    return compare_entries(path, a->index, b->index) > 0;
+    if (a->rest_bytes != b->rest_bytes)
+        return a->rest_bytes > b->rest_bytes;
+    return a->rest_bytes != LONGER && a->number > b->number;
 }
 
-static void sort_few(const struct delta_path *path, struct item *item, size_t count)
+static void sort_few(struct item *item, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
         struct item moved = item[i];
         size_t at = i;
 
-        for (; at > 0 && is_after(path, &item[at - 1], &moved); at--)
+        for (; at > 0 && is_after(&item[at - 1], &moved); at--)
             item[at] = item[at - 1];
         item[at] = moved;
     }
 }
 
-/* Sorts `item`; `spare` has room for as many. */
-static void sort_items(const struct delta_path *path, struct item *item, struct item *spare, size_t count)
+/* By what lies in the items; `spare` has room for as many. */
+static void sort_items(struct item *item, struct item *spare, size_t count)
 {
     size_t half = count / 2, left = 0, right = half;
 
     if (count <= INSERTION_MAX) {
-        sort_few(path, item, count);
+        sort_few(item, count);
         return;
     }
-    sort_items(path, item, spare, half);
-    sort_items(path, item + half, spare, count - half);
-    if (!is_after(path, &item[half - 1], &item[half]))
+    sort_items(item, spare, half);
+    sort_items(item + half, spare, count - half);
+    if (!is_after(&item[half - 1], &item[half]))
         return;
     memcpy(spare, item, half * sizeof(*item));
     for (size_t at = 0; left < half; at++) {
-        if (right == count || !is_after(path, &spare[left], &item[right]))
+        if (right == count || !is_after(&spare[left], &item[right]))
             item[at] = spare[left++];
         else
             item[at] = item[right++];
+    }
+}
+
+/* How many items from the first on are longer than their fronts, which are the same. */
+static size_t alike(const struct item *item, size_t count)
+{
+    size_t same = 1;
+
+    if (item[0].rest_bytes != LONGER)
+        return 1;
+    while (same < count && item[same].front == item[0].front && item[same].rest_bytes == LONGER)
+        same++;
+    return same;
+}
+
+/* By value and number; the first `known` bytes of all values are the same. It goes as deep as values have eights of bytes. */
+static void sort_values(const struct delta_path *path, struct item *item, struct item *spare, size_t count,
+                        uint32_t known)
+{
+    uint32_t common = common_front(path, item, count, known);
+    size_t same;
+
+    for (size_t i = 0; i < count; i++)
+        set_front(path, &item[i], common);
+    sort_items(item, spare, count);
+    for (size_t i = 0; i < count; i += same) {
+        same = alike(&item[i], count - i);
+        if (same > 1)
+            sort_values(path, &item[i], spare, same, common + FRONT_BYTES);
     }
 }
 
@@ -158,12 +201,13 @@ static struct piece *sort_range(struct delta_path *path, uint32_t begin, uint32_
     size_t count = end - begin;
     struct piece *piece = new_piece(path, count);
     struct item *item = heap_allocate_unset(2 * count * sizeof(*item));
-    uint32_t common_bytes = common_front(path, begin, end);
 
     assert(begin < end);
-    for (size_t i = 0; i < count; i++)
-        item[i] = item_of(path, begin + (uint32_t)i, common_bytes);
-    sort_items(path, item, item + count, count);
+    for (size_t i = 0; i < count; i++) {
+        item[i].index = begin + (uint32_t)i;
+        item[i].number = delta_at(path, item[i].index)->number;
+    }
+    sort_values(path, item, item + count, count, 0);
     for (size_t i = 0; i < count; i++)
         piece->index[i] = item[i].index;
     free(item);

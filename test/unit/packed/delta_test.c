@@ -63,6 +63,36 @@ TEST(pieces_are_few_sorted_and_have_every_entry_once)
     delta_release(delta);
 }
 
+/* Few different bytes, so that many values are alike for long; of all lengths, zero bytes at their ends too. */
+static struct slice draw_value(char bytes[64])
+{
+    const char few[] = { 0, 0, 0, 1, -1 };
+    size_t size = test_random() % 64;
+
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = few[test_random() % sizeof(few)];
+    if (test_random() % 2)
+        memset(bytes, 0, size - size % 9);
+    return slice_make(bytes, size);
+}
+
+TEST(values_are_sorted_as_bytes_however_long_they_are_alike)
+{
+    struct delta *delta = delta_new();
+    struct piece *whole;
+
+    for (int i = 0; i < 3000; i++) {
+        char bytes[64];
+        struct delta_change change = { PATH, draw_value(bytes), test_random() % 5, test_random() % 2 };
+
+        delta_append(delta, delta_reach(delta, BUCKET, 1), 1, &change);
+    }
+    whole = piece_whole(delta_find(delta, BUCKET, PATH));
+    CHECK(whole->count == 3000 && is_sorted(delta_find(delta, BUCKET, PATH), whole));
+    piece_release(whole);
+    delta_release(delta);
+}
+
 static int64_t count_at(struct delta *delta, uint64_t lsn)
 {
     const struct value_range all = { .from = slice_of("") };
