@@ -22,7 +22,9 @@ static void must(struct op *op, enum status st)
 
 static void open_store(struct rig *rig)
 {
-    struct packed_options small = { .delta_bytes = 90000, .filter_bytes = 4096, .merge_runs = 3 };
+    struct packed_options small = {
+        .delta_bytes = 90000, .filter_bytes = 4096, .page_bytes = 1 << 18, .merge_runs = 3
+    };
     struct store_options options = {
         .sync = true, .threads = rig->threads, .entries = rig->entries, .packed = &small
     };

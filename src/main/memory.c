@@ -108,12 +108,12 @@ void memory_spare(void)
     spare_stacks();
 }
 
-/* The cache, documents in it once more, what is new in the index, and its filters. */
+/* The cache, documents in it once more, what is new in the index, its filters and unpacked pages. */
 size_t memory_fixed_bytes(long cache_mb)
 {
     size_t cache = (size_t)cache_mb << 20;
 
-    return cache + cache / 8 + cache / 2 + cache + ((size_t)PROGRAM_MB << 20);
+    return cache + cache / 8 + cache / 2 + cache + cache / 8 + ((size_t)PROGRAM_MB << 20);
 }
 
 const char *memory_settle(struct settings *settings, size_t available_mb)

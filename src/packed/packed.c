@@ -235,7 +235,7 @@ static struct run_reader *new_reader(struct packed *packed)
 {
     struct run_reader *reader = heap_allocate_unset(sizeof(*reader));
 
-    *reader = (struct run_reader){ .space = packed->space };
+    *reader = (struct run_reader){ .space = packed->space, .cache = packed->pages };
     return reader;
 }
 
@@ -351,6 +351,7 @@ void packed_stats(struct packed *packed, struct packed_stats *stats)
             stats->memory_bytes += filter_bytes(run_filter(pin->run[i])).size;
     }
     layers_release(pin);
+    stats->memory_bytes += page_cache_bytes(packed->pages);
     stats->merges = atomic_load(&packed->merges);
 }
 
@@ -364,6 +365,7 @@ void packed_close(struct packed *packed)
     layers_release(packed->layers);
     delta_release(packed->active);
     upkeep_remove_dead(packed);
+    page_cache_free(packed->pages);
     op_free(&packed->merge_op);
     op_free(&packed->op);
     pthread_cond_destroy(&packed->group_ended);
@@ -386,6 +388,7 @@ static struct packed *packed_new(struct env *env, struct run_space *space,
 
     packed->space = space;
     packed->options = *options;
+    packed->pages = page_cache_new(options->page_bytes);
     op_init(&packed->op, env, OP_BYTES);
     op_init(&packed->merge_op, env, OP_BYTES);
     pthread_cond_init(&packed->group_ended, NULL);
@@ -432,5 +435,6 @@ struct packed_options packed_options_for(size_t cache_bytes)
 {
     return (struct packed_options){ .delta_bytes = delta_bytes_for(cache_bytes),
                                     .filter_bytes = cache_bytes,
+                                    .page_bytes = cache_bytes / 8,
                                     .merge_runs = MERGE_RUNS };
 }

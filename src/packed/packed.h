@@ -12,7 +12,7 @@
  * 1. A pin sees what it saw when it was taken, whatever is written out or merged meanwhile.
  * 2. A run that the manifest lists is there; a run that it does not list is removed. A crash at any moment loses only
  *    entries of LSNs above `settled`.
- * 3. Memory is bounded: two deltas, and the filters of runs up to their limit.
+ * 3. Memory is bounded: two deltas, and filters and pages of runs up to their limits.
  * 4. A damaged page is ST_CORRUPT.
  *
  * Ownership. A cursor holds on to its pin by itself. The run space stays the caller's, and outlives it.
@@ -29,6 +29,7 @@ struct packed_cursor;
 struct packed_options {
     size_t delta_bytes;  /* it is sealed when it is larger */
     size_t filter_bytes; /* of all filters together; a run without one is looked into */
+    size_t page_bytes;   /* of all pages that are kept unpacked */
     size_t merge_runs;   /* so many of one level become one of the next */
     bool threads;        /* false: writing out and merging happen in packed_committed(), for simulation */
     bool read_only;
@@ -100,7 +101,7 @@ enum status packed_drop(struct op *op, struct packed *packed, uint64_t bucket);
 enum status packed_flush(struct op *op, struct packed *packed);
 
 struct packed_stats {
-    uint64_t memory_bytes; /* of entries in memory, and filters */
+    uint64_t memory_bytes; /* of entries in memory, filters and unpacked pages */
     uint64_t runs, run_bytes, merges;
 };
 

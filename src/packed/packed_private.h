@@ -27,6 +27,7 @@ struct dead_run {
 struct packed {
     struct run_space *space;
     struct packed_options options;
+    struct page_cache *pages; /* of all readers */
 
     pthread_mutex_t append_mutex;
     struct delta *active;       /* the same as in `layers` */

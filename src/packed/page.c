@@ -106,7 +106,10 @@ static void add_record(struct page *page, struct slice bucket, const struct pack
 {
     size_t place_bytes = PAGE_BUCKET_BYTES + (size_t)packed->shared + packed->other.size;
     uint32_t before_at = page->count ? page->record[page->count - 1].place_at : 0;
+    size_t numbers_at = (size_t)(packed->numbers.data - page->value.data);
     char *place;
+
+    assert(numbers_at + packed->numbers.size <= PAGE_READ_BYTES_MAX);
 
     if (page->count == page->capacity)
         page->record = grown(page->record, &page->capacity, page->count + 1, sizeof(*page->record));
@@ -118,10 +121,11 @@ static void add_record(struct page *page, struct slice bucket, const struct pack
     if (packed->other.size)
         memcpy(place + PAGE_BUCKET_BYTES + packed->shared, packed->other.data, packed->other.size);
     page->record[page->count++] = (struct page_record){ .place_at = (uint32_t)page->places_bytes,
-                                                        .place_bytes = (uint32_t)place_bytes,
-                                                        .count = (uint32_t)packed->count,
-                                                        .removes = (uint32_t)packed->removes,
-                                                        .numbers = packed->numbers };
+                                                        .place_bytes = (uint16_t)place_bytes,
+                                                        .count = (uint16_t)packed->count,
+                                                        .removes = (uint16_t)packed->removes,
+                                                        .numbers_at = (uint16_t)numbers_at,
+                                                        .numbers_bytes = (uint16_t)packed->numbers.size };
     page->places_bytes += place_bytes;
 }
 
@@ -146,6 +150,7 @@ enum status page_read(struct op *op, struct page *page, struct slice bucket, str
     if (value.size <= HEADER_BYTES || value.size > PAGE_READ_BYTES_MAX || value.data[0] != FORMAT ||
         bucket.size != PAGE_BUCKET_BYTES)
         return damaged(op);
+    page->value = value;
     page->before = (int64_t)get_le(value.data + 1, 8);
     page->ordinal = (uint32_t)get_le(value.data + 9, 4);
     value = slice_after(value, HEADER_BYTES);
@@ -161,6 +166,20 @@ void page_free(struct page *page)
 {
     free(page->record);
     free(page->places);
+}
+
+void page_fit(struct page *page)
+{
+    assert(page->count > 0); /* page_read() has refused an empty page */
+    page->capacity = page->count;
+    page->record = heap_grow(page->record, page->capacity * sizeof(*page->record));
+    page->places_capacity = page->places_bytes;
+    page->places = heap_grow(page->places, page->places_capacity);
+}
+
+size_t page_bytes(const struct page *page)
+{
+    return page->capacity * sizeof(*page->record) + page->places_capacity;
 }
 
 size_t page_find(const struct page *page, struct slice place)
@@ -207,14 +226,14 @@ static bool read_marked(struct slice from, const struct page_record *record, str
 enum status page_marks(struct op *op, const struct page *page, size_t at, struct marks *marks)
 {
     const struct page_record *record = &page->record[at];
+    struct slice numbers = slice_make(page->value.data + record->numbers_at, record->numbers_bytes);
     bool sound;
 
     assert(at < page->count);
     assert(record->count <= MARKS_MAX); /* page_read() has refused more */
     marks_clear(marks);
     marks->any_gone = record->removes > 0;
-    sound = marks->any_gone ? read_marked(record->numbers, record, marks)
-                            : read_plain(record->numbers, record->count, marks);
+    sound = marks->any_gone ? read_marked(numbers, record, marks) : read_plain(numbers, record->count, marks);
     if (!sound)
         return damaged(op);
     marks->count = record->count;

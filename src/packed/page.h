@@ -25,13 +25,16 @@ enum {
 
 /* ---- reading ---- */
 
+/* Small, because pages are kept unpacked: what bounds a page bounds these. */
 struct page_record {
-    uint32_t place_at, place_bytes; /* in page.places */
-    uint32_t count, removes;
-    struct slice numbers;
+    uint32_t place_at; /* in page.places */
+    uint16_t place_bytes;
+    uint16_t count, removes;
+    uint16_t numbers_at, numbers_bytes; /* in page.value */
 };
 
 struct page {
+    struct slice value; /* what was read */
     int64_t before;
     uint32_t ordinal; /* pages of the run before it */
     struct page_record *record;
@@ -43,6 +46,10 @@ struct page {
 /* All zero to begin with. The value must outlive what is read of it. ST_CORRUPT: it is no page. */
 enum status page_read(struct op *op, struct page *page, struct slice bucket, struct slice value);
 void page_free(struct page *page);
+
+/* Gives back what page_read() took beyond what it needed. */
+void page_fit(struct page *page);
+size_t page_bytes(const struct page *page); /* of memory */
 
 static inline struct slice page_place(const struct page *page, size_t record)
 {

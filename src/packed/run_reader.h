@@ -1,32 +1,29 @@
 /*
- * src/packed/run_reader.h - pages of runs, read when somebody asks for them. Those read lately are kept: a query asks
- * for one page several times, to count, to walk, and to look for numbers.
+ * src/packed/run_reader.h - pages of runs, read when somebody asks for them. A reader keeps those that it gave lately: a
+ * query asks for one page several times, to count, to walk, and to look for numbers. What others have read comes from
+ * the cache that readers share.
  *     TRY(run_page_at(op, reader, run, place, number, &page));      the page where (place, number) is or would be
  *     run_page_release(page);
  *
- * Ownership. A page that was given is the caller's until it is released, which is before the reader is closed.
+ * Ownership. A page that was given is the caller's until it is released.
  * Threads. A reader is used by one thread at a time.
  */
 #pragma once
-#include "packed/page.h"
-#include "packed/run.h"
+#include "packed/page_cache.h"
 
-struct run_page {
-    struct run_page *next; /* asked for before this one */
-    uint64_t run;
-    unsigned holders;
-    struct run_row row; /* as it lies there */
-    struct page page;
-};
+enum { RUN_PAGES_KEPT = 8 };
 
-/* One cursor for all runs that somebody reads. All zero but for the first two to begin with. */
+/* One cursor for all runs that somebody reads. All zero but for the first three to begin with. */
 struct run_reader {
     struct run_space *space;
-    bool once; /* a long read of what will not be read again */
+    struct page_cache *cache; /* NULL: pages are not shared */
+    bool once;                /* a long read of what will not be read again */
     struct run_cursor *cursor;
-    const struct run_page *at; /* where the cursor is; NULL: elsewhere */
-    struct run_page *pages;    /* the latest first */
-    size_t page_count;
+    bool is_at; /* the cursor is at that page */
+    uint64_t at_run;
+    uint32_t at_ordinal;
+    struct run_page *kept[RUN_PAGES_KEPT]; /* the latest first */
+    size_t kept_count;
     struct run_reader *next; /* for whoever keeps several */
 };
 
@@ -42,8 +39,3 @@ enum status run_page_last(struct op *op, struct run_reader *reader, uint64_t run
 /* The one after it, or before it; NULL at the end. */
 enum status run_page_neighbour(struct op *op, struct run_reader *reader, const struct run_page *from,
                                bool reverse, struct run_page **page);
-void run_page_release(struct run_page *page); /* NULL is welcome */
-
-/* Place and number of the page's last entry, out of its key. */
-struct slice run_page_last_place(const struct run_page *page);
-uint64_t run_page_last_number(const struct run_page *page);

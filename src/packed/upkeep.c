@@ -69,6 +69,7 @@ void upkeep_run_gone(void *context, uint64_t id)
     struct packed *packed = context;
     struct dead_run *dead = heap_allocate_unset(sizeof(*dead));
 
+    page_cache_drop(packed->pages, id);
     dead->id = id;
     pthread_mutex_lock(&packed->mutex);
     dead->next = packed->dead;

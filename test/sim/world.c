@@ -96,9 +96,9 @@ enum status __wrap_packed_flush(struct op *op, struct packed *packed)
 /* Fails only when the power does. */
 static enum status open_store(struct world *world)
 {
-    struct packed_options packed = { .delta_bytes = world->delta_bytes,
-                                     .filter_bytes = 4096,
-                                     .merge_runs = 3 };
+    struct packed_options packed = {
+        .delta_bytes = world->delta_bytes, .filter_bytes = 4096, .page_bytes = 1 << 18, .merge_runs = 3
+    };
     struct store_options options = { .sync = true,
                                      .entries = world->delta_bytes ? ENTRIES_PACKED : ENTRIES_PLAIN,
                                      .packed = &packed };

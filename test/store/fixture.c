@@ -123,9 +123,9 @@ out:
 
 static bool open_store(struct fixture *f, const struct maker *maker)
 {
-    struct packed_options packed = { .delta_bytes = maker->delta_bytes,
-                                     .filter_bytes = 4096,
-                                     .merge_runs = 3 };
+    struct packed_options packed = {
+        .delta_bytes = maker->delta_bytes, .filter_bytes = 4096, .page_bytes = 1 << 18, .merge_runs = 3
+    };
     struct store_options options = { .kind = maker->kind,
                                      .directory = f->directory,
                                      .sync = true,

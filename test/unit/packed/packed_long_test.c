@@ -141,9 +141,9 @@ static void check_walks(struct long_terms *all)
 
 TEST(numbers_of_a_long_term_are_found_across_its_pages)
 {
-    const struct packed_options options = { .delta_bytes = SIZE_MAX,
-                                            .filter_bytes = 1 << 20,
-                                            .merge_runs = 4 };
+    const struct packed_options options = {
+        .delta_bytes = SIZE_MAX, .filter_bytes = 1 << 20, .page_bytes = 1 << 18, .merge_runs = 4
+    };
     struct long_terms *all = calloc(1, sizeof(*all));
 
     all->backend = memory_backend();

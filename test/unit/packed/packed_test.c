@@ -12,12 +12,14 @@ static const struct packed_options in_memory = { .delta_bytes = SIZE_MAX,
                                                  .merge_runs = 4 };
 
 /* Every commit becomes a run, and three runs become one. */
-static const struct packed_options at_once = { .delta_bytes = 1, .filter_bytes = 1 << 20, .merge_runs = 3 };
+static const struct packed_options at_once = {
+    .delta_bytes = 1, .filter_bytes = 1 << 20, .page_bytes = 1 << 20, .merge_runs = 3
+};
 
 /* A run now and then, and entries in memory above it. */
-static const struct packed_options now_and_then = { .delta_bytes = 90000,
-                                                    .filter_bytes = 4096,
-                                                    .merge_runs = 2 };
+static const struct packed_options now_and_then = {
+    .delta_bytes = 90000, .filter_bytes = 4096, .page_bytes = 1 << 18, .merge_runs = 2
+};
 
 static void some_steps(struct world *world, size_t steps)
 {

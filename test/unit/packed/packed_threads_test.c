@@ -115,9 +115,11 @@ static void *read_on(void *argument)
 
 static void write_and_read(size_t delta_bytes)
 {
-    struct packed_options options = {
-        .delta_bytes = delta_bytes, .filter_bytes = 1 << 20, .merge_runs = 3, .threads = true
-    };
+    struct packed_options options = { .delta_bytes = delta_bytes,
+                                      .filter_bytes = 1 << 20,
+                                      .page_bytes = 1 << 18,
+                                      .merge_runs = 3,
+                                      .threads = true };
     struct backend *backend = memory_backend();
     struct shared shared = { 0 };
     pthread_t reader[READERS];
