@@ -72,7 +72,8 @@ static const struct query_index index_of_items = { .has = index_has,
                                                    .has_text = index_has_text,
                                                    .vectors = item_vectors,
                                                    .vectors_end = item_vectors_end,
-                                                   .words = item_words };
+                                                   .words = item_words,
+                                                   .tally = item_tally };
 
 struct json item_value_at(struct json document, const struct index_path *path)
 {
@@ -182,6 +183,7 @@ enum status item_index_offer(struct op *op, const struct partition_scan *scan, s
         return ST_OK;
     *index = (struct item_index){ .base = index_of_items,
                                   .container = container,
+                                  .scope = &scan->scope,
                                   .lacks_time = partition_scan_sees_own(scan) };
     base->view = partition_scan_view(scan);
     base->policy = container->index;
