@@ -95,14 +95,14 @@ struct query_index {
     bool (*has_composite)(const struct query_index *index, path_id id);
     bool (*has_tuple)(const struct query_index *index, path_id id);
     bool (*has_spatial)(const struct query_index *index, const struct index_path *path);
-    bool (*has_text)(const struct query_index *index, const struct index_path *path);
+    bool (*has_text)(const struct query_index *index, const struct index_path *path, struct index_text *text);
 
     /* Vectors with so many dimensions at a path of members, until they are given back; the query reads nothing else so. */
     enum status (*vectors)(struct op *op, const struct query_index *index, const struct index_path *path,
                            const struct vector_key *key, struct query_vectors *vectors);
     void (*vectors_end)(struct query_vectors *vectors); /* welcome on what never was */
 
-    /* By words that stand in the texts as they are; none is fuzzy. Lists live as long as the source. */
+    /* Fuzzy keywords only where the text has forms. Lists live as long as the source. */
     enum status (*words)(struct op *op, const struct query_index *index,
                          const struct words_question *question, struct query_words *words);
     enum status (*tally)(struct op *op, const struct query_index *index,

@@ -59,9 +59,10 @@ static bool index_has_spatial(const struct query_index *index, const struct inde
     return container_index_has_spatial(container_of(index), path);
 }
 
-static bool index_has_text(const struct query_index *index, const struct index_path *path)
+static bool index_has_text(const struct query_index *index, const struct index_path *path,
+                           struct index_text *text)
 {
-    return container_index_has_text(container_of(index), path);
+    return container_index_has_text(container_of(index), path, text);
 }
 
 static const struct query_index index_of_items = { .has = index_has,

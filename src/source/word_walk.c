@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "index/near_words.h"
 #include "index/set.h"
 #include "index/text_terms.h"
 #include "source/word_walk.h"
@@ -181,6 +182,129 @@ out:
     return st;
 }
 
+/* ---- fuzzy keywords ---- */
+
+/* Items that may have a word. */
+struct numbers {
+    uint64_t *number; /* rising, each once */
+    size_t count, capacity;
+};
+
+static enum status take_numbers(struct word_walk *walk, struct slice bytes, const struct index_block *block,
+                                void *context)
+{
+    struct numbers *numbers = context;
+
+    (void)bytes;
+    if (!arena_list_reserve(&walk->op->arena, &numbers->number, &numbers->capacity,
+                            numbers->count + block->count, sizeof(*numbers->number)))
+        return op_fail_as(walk->op, ST_QUERY_MEMORY);
+    memcpy(numbers->number + numbers->count, block->number, block->count * sizeof(*block->number));
+    numbers->count += block->count;
+    return op_check(walk->op);
+}
+
+static int by_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void sort_numbers(struct numbers *numbers)
+{
+    size_t kept = 0;
+
+    if (numbers->count > 1)
+        qsort(numbers->number, numbers->count, sizeof(*numbers->number), by_u64);
+    for (size_t i = 0; i < numbers->count; i++)
+        if (kept == 0 || numbers->number[kept - 1] != numbers->number[i])
+            numbers->number[kept++] = numbers->number[i];
+    numbers->count = kept;
+}
+
+static enum status walk_near(struct word_walk *walk, const struct text_term *term, struct numbers *numbers)
+{
+    struct near_words near;
+    enum status st;
+
+    *numbers = (struct numbers){ 0 };
+    TRY(near_words_find(walk->op, walk->index->base.view, walk->question->text, term, &near));
+    for (size_t i = 0; i < near.count; i++)
+        TRY(walk_prefix(walk, near.prefix[i], take_numbers, numbers));
+    sort_numbers(numbers);
+out:
+    return st;
+}
+
+/* Of the keyword's words that which the fewest items may have. */
+static enum status find_fewest(struct word_walk *walk, const struct text_keyword *keyword,
+                               struct numbers *fewest)
+{
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < keyword->count; i++) {
+        struct numbers numbers;
+
+        TRY(walk_near(walk, &walk->question->search->term[keyword->first + i], &numbers));
+        if (i == 0 || numbers.count < fewest->count)
+            *fewest = numbers;
+    }
+out:
+    return st;
+}
+
+/* Those that have expired, too: a list tells what the snapshot has, whatever the time. */
+static enum status read_texts(struct word_walk *walk, const struct text_keyword *keyword,
+                              const struct numbers *numbers, struct word_list *list)
+{
+    static const struct partition_scope everything = { 0 };
+    size_t index = (size_t)(keyword - walk->question->search->keyword);
+    struct op *op = walk->op;
+    struct partition_scan scan;
+    struct record item;
+    bool found;
+    enum status st;
+
+    partition_scan_open_over(op, walk->index->container, &everything, walk->index->base.view, &scan);
+    scan.expired_too = true;
+    partition_scan_pick(&scan, numbers->number, numbers->count);
+    while (walk->is_told) {
+        struct query_text text;
+        struct arena_mark mark;
+
+        TRY(partition_scan_next(op, &scan, &item, &found));
+        if (!found)
+            break;
+        mark = arena_mark(&op->arena);
+        TRY(item_text(op, walk->question, &item, &text));
+        if (text.is_text && text.hits.frequency[index])
+            walk->is_told = add_text(
+                list, &(struct word_text){ item.number, text.hits.frequency[index], text.hits.length });
+        arena_rewind(&op->arena, mark);
+        TRY(op_check(op));
+    }
+out:
+    partition_scan_close(&scan);
+    return st;
+}
+
+/* Entries say which texts may have such words; how often they do the texts say. It costs what the list does, each time. */
+static enum status walk_fuzzy(struct word_walk *walk, const struct text_keyword *keyword,
+                              struct word_list *list)
+{
+    uint64_t read = walk->op->work.entries_read;
+    struct numbers numbers = { 0 };
+    enum status st;
+
+    TRY(find_fewest(walk, keyword, &numbers));
+    if (numbers.count)
+        TRY(read_texts(walk, keyword, &numbers, list));
+    walk->op->work.entries_read = read + list->count;
+out:
+    return st;
+}
+
 /* ---- what is walked ---- */
 
 /* Every item has an entry of its time. */
@@ -208,6 +332,8 @@ enum status word_walk_keyword(struct word_walk *walk, const struct text_keyword 
 {
     if (keyword->count == 0) /* which nothing meets */
         return ST_OK;
+    if (walk->question->search->term[keyword->first].distance)
+        return walk_fuzzy(walk, keyword, list);
     if (keyword->count == 1)
         return walk_stem(walk, walk->question->search->term[keyword->first].stem, take_word, list);
     return walk_phrase(walk, keyword, list);

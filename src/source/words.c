@@ -49,22 +49,25 @@ struct asked {
 
 /* ---- keys ---- */
 
-/* The stems of a keyword, each with its end. Data is NULL when they are too many. */
+/* The stems of a keyword, each with its end; of a fuzzy one words, each with its distance. Data is NULL when they are too many. */
 static struct slice key_of_keyword(const struct asked *asked, const struct text_keyword *keyword,
                                    uint8_t *key)
 {
     size_t size = 0;
 
     for (size_t i = 0; i < keyword->count; i++) {
-        struct slice stem = asked->walk.question->search->term[keyword->first + i].stem;
+        const struct text_term *term = &asked->walk.question->search->term[keyword->first + i];
+        struct slice word = term->distance ? term->word : term->stem;
         uint8_t bytes[TEXT_PREFIX_BYTES_MAX];
-        size_t prefix = text_term_prefix(bytes, asked->walk.question->text->id, stem),
+        size_t prefix = text_term_prefix(bytes, asked->walk.question->text->id, word),
                from = i ? TERM_PATH_BYTES : 0;
 
         if (size + prefix > KEYWORD_BYTES_MAX)
             return (struct slice){ 0 };
         memcpy(key + size, bytes + from, prefix - from);
         size += prefix - from;
+        if (term->distance)
+            key[size++] = (uint8_t)term->distance;
     }
     return slice_make(key, size);
 }

@@ -30,15 +30,13 @@ bool postings_text(struct op *op, const struct expr *call, const struct query_in
 
     *path = (struct index_path){ .step = step };
     return path_of(call->kid[0], step, &path->count) && path->count && index->has_text &&
-           index->has_text(index, path) && index_policy_text(index->policy, path, text) &&
-           text->language == bound->language;
+           index->has_text(index, path, text) && text->language == bound->language;
 }
 
 bool postings_tell(const struct index_text *text, const struct text_search *search)
 {
-    (void)text;
     for (size_t i = 0; i < search->term_count; i++)
-        if (search->term[i].distance || search->term[i].stem.size == 0)
+        if ((search->term[i].distance && !text->has_forms) || search->term[i].stem.size == 0)
             return false;
     return true;
 }

@@ -26,7 +26,7 @@ static struct query_words ask(struct rig *rig, struct item_source *items)
 
     text_search_begin(&search, TEXT_ENGLISH, &rig->op->arena);
     CHECK(text_search_add(&search, slice_of("fox"), 0) && text_search_add(&search, slice_of("red fox"), 0));
-    CHECK(index && index->has_text(index, &path_t) && index_policy_text(index->policy, &path_t, &text));
+    CHECK(index && index->has_text(index, &path_t, &text));
     CHECK(index->words(rig->op, index, &(struct words_question){ &path_t, &text, &search, false }, &words) ==
           ST_OK);
     CHECK(words.is_told);
