@@ -121,8 +121,8 @@ struct container {
     struct unique_key *unique_key;
 
     struct hash_seed
-        seed; /* of its hashes; none in a container of before 0.2, until housekeeping gives it one */
-    uint32_t text_rules;              /* by which words were indexed: text/words.h; 0: by none */
+        seed;       /* of its hashes; none in a container of before 0.2, until housekeeping gives it one */
+    uint32_t texts; /* enum text_entries: what entries tell of texts */
     const struct index_policy *index; /* the policy of today; NULL where the store keeps no entries */
     uint32_t policy_version; /* of that policy; 0: none. An item's record names the one it was indexed by */
     struct container_policy *index_older;

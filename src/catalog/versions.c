@@ -52,33 +52,34 @@ static void add_seed(struct json_builder *out, struct hash_seed seed)
 
 /* ---- texts ---- */
 
-/* By which rules texts were parted into words; 0: an older program wrote the items, without entries of texts. */
-static uint32_t text_rules_in(struct json source)
+/* enum text_entries. */
+static uint32_t texts_in(struct json source)
 {
-    struct json rules = json_get(source, TEXT);
+    struct json texts = json_get(source, TEXT);
 
-    return json_kind(rules) == JSON_NUMBER ? (uint32_t)json_int(rules) : 0;
+    return json_kind(texts) == JSON_NUMBER ? (uint32_t)json_int(texts) : TEXT_ENTRIES_NONE;
 }
 
-static void add_text_rules(struct json_builder *out, uint32_t rules)
+static void add_texts(struct json_builder *out, uint32_t texts)
 {
-    if (rules == 0)
+    if (texts == TEXT_ENTRIES_NONE)
         return;
     json_add_name(out, slice_of(TEXT));
-    json_add_int(out, rules);
+    json_add_int(out, texts);
 }
 
 /* ---- from the record ---- */
 
 static enum status read_policy(struct op *op, index_compute *compute, struct arena *arena, struct json from,
-                               struct hash_seed seed, uint32_t text_rules, const struct index_policy **policy)
+                               struct hash_seed seed, uint32_t texts, const struct index_policy **policy)
 {
     struct json type = json_get(json_get(from, "geospatialConfig"), "type");
     struct index_policy_source source = {
         .policy = json_get(from, "indexingPolicy"),
         .computed = json_get(from, "computedProperties"),
         .full_text = json_get(from, "fullTextPolicy"),
-        .has_texts = text_rules == TEXT_RULES,
+        .has_texts = texts >= TEXT_ENTRIES_STEMS && texts <= TEXT_ENTRIES_FORMS,
+        .has_forms = texts == TEXT_ENTRIES_FORMS,
         .planar = json_kind(type) == JSON_STRING && slice_is(json_string(type), "Geometry"),
         .compute = compute,
         .seed = seed,
@@ -104,8 +105,8 @@ static enum status read_older(struct op *op, index_compute *compute, struct cont
                                           .source = i.value };
 
         if (older.version)
-            TRY(read_policy(op, compute, &container->memory, i.value, seed_in(i.value),
-                            text_rules_in(i.value), &older.policy));
+            TRY(read_policy(op, compute, &container->memory, i.value, seed_in(i.value), texts_in(i.value),
+                            &older.policy));
         container->index_older[container->index_older_count++] = older;
     }
 out:
@@ -127,18 +128,18 @@ enum status versions_read(struct op *op, index_compute *compute, struct containe
     enum status st = ST_OK;
 
     container->seed = seed_in(container->definition);
-    container->text_rules = text_rules_in(container->definition);
+    container->texts = texts_in(container->definition);
     if (json_kind(older) == JSON_ARRAY)
         container->definition = json_without(&container->memory, container->definition, OLDER);
-    if (container->text_rules)
+    if (container->texts)
         container->definition = json_without(&container->memory, container->definition, TEXT);
     if (!hash_seed_is_none(container->seed))
         container->definition = json_without(&container->memory, container->definition, SEED);
     if (!keeps_entries)
         goto out;
     container->policy_version = stored_version ? stored_version : FIRST_VERSION;
-    TRY(read_policy(op, compute, &container->memory, container->definition, container->seed,
-                    container->text_rules, &container->index));
+    TRY(read_policy(op, compute, &container->memory, container->definition, container->seed, container->texts,
+                    &container->index));
     if (!stored_version)
         begin_with_none(container);
     else if (json_kind(older) == JSON_ARRAY)
@@ -181,7 +182,7 @@ unsigned container_indexed_percent(const struct container *container)
 /* ---- into the record ---- */
 
 static void add_older(struct json_builder *out, uint32_t version, struct json source, struct hash_seed seed,
-                      uint32_t text_rules)
+                      uint32_t texts)
 {
     json_begin_object(out);
     json_add_name(out, slice_of("version"));
@@ -195,7 +196,7 @@ static void add_older(struct json_builder *out, uint32_t version, struct json so
         json_add(out, part);
     }
     add_seed(out, seed);
-    add_text_rules(out, text_rules);
+    add_texts(out, texts);
     json_end(out);
 }
 
@@ -206,14 +207,14 @@ static void add_all_older(struct json_builder *out, const struct container *now,
     json_begin_array(out);
     for (size_t i = 0; i < now->index_older_count; i++)
         add_older(out, now->index_older[i].version, now->index_older[i].source,
-                  seed_in(now->index_older[i].source), text_rules_in(now->index_older[i].source));
+                  seed_in(now->index_older[i].source), texts_in(now->index_older[i].source));
     if (replaced)
-        add_older(out, now->policy_version, now->definition, now->seed, now->text_rules);
+        add_older(out, now->policy_version, now->definition, now->seed, now->texts);
     json_end(out);
 }
 
 /* The definition as it is stored. `now` is NULL where no item is indexed by an older policy. */
-static void store(struct op *op, struct json definition, struct hash_seed seed, uint32_t text_rules,
+static void store(struct op *op, struct json definition, struct hash_seed seed, uint32_t texts,
                   const struct container *now, bool replaced, struct versions *after)
 {
     struct json_builder out;
@@ -223,7 +224,7 @@ static void store(struct op *op, struct json definition, struct hash_seed seed, 
     json_begin_object(&out);
     json_add_members(&out, definition, NULL);
     add_seed(&out, seed);
-    add_text_rules(&out, text_rules);
+    add_texts(&out, texts);
     if (now && (replaced || now->index_older_count))
         add_all_older(&out, now, replaced);
     json_end(&out);
@@ -235,7 +236,7 @@ void versions_first(struct op *op, const struct bucket *bucket, struct json defi
                     struct versions *versions)
 {
     versions->version = bucket_keeps_entries(bucket) ? FIRST_VERSION : 0;
-    store(op, definition, new_seed(op), TEXT_RULES, NULL, false, versions);
+    store(op, definition, new_seed(op), TEXT_ENTRIES_FORMS, NULL, false, versions);
 }
 
 static enum status replace(struct op *op, const struct container *now, struct json definition,
@@ -248,8 +249,8 @@ static enum status replace(struct op *op, const struct container *now, struct js
         return op_fail(op, ST_TOO_MANY_REQUESTS,
                        "The container's items are still being indexed by its earlier indexing policies.");
     after->version = now->policy_version + (keeps_entries && changed);
-    store(op, definition, seed, changed ? TEXT_RULES : now->text_rules, keeps_entries ? now : NULL, changed,
-          after);
+    store(op, definition, seed, changed ? TEXT_ENTRIES_FORMS : now->texts, keeps_entries ? now : NULL,
+          changed, after);
     return ST_OK;
 }
 
@@ -268,6 +269,6 @@ enum status versions_give_seed(struct op *op, const struct container *now, struc
 enum status versions_without_older(struct op *op, const struct container *now, struct versions *after)
 {
     after->version = now->policy_version;
-    store(op, now->definition, now->seed, now->text_rules, NULL, false, after);
+    store(op, now->definition, now->seed, now->texts, NULL, false, after);
     return ST_OK;
 }

@@ -107,9 +107,9 @@ static void add_cells(struct walk *walk, const struct index_node *node, path_id 
 
 static void add_words(struct walk *walk, const struct index_node *node, path_id path, struct slice text)
 {
-    path_id id = path_text(path, TEXT_RULES, (uint32_t)node->text);
+    struct index_text where = index_text_at(walk->policy, path, node->text);
 
-    text_terms_add(walk->op, walk->terms, id, (enum text_language)node->text, text);
+    text_terms_add(walk->op, walk->terms, &where, text);
 }
 
 /* ------- the walk ------- */

@@ -453,7 +453,9 @@ enum status index_policy_read(struct op *op, struct arena *arena, const struct i
     struct reading reading = { arena, made, new_draft(arena, (struct slice){ 0 }) };
     struct json mode = json_get(source->policy, "indexingMode");
 
-    *made = (struct index_policy){ .planar = source->planar, .seed = source->seed };
+    *made = (struct index_policy){ .planar = source->planar,
+                                   .seed = source->seed,
+                                   .has_forms = source->has_forms };
     made->is_empty = json_kind(mode) == JSON_STRING && slice_is_nocase(json_string(mode), "none");
     made->is_manual = json_kind(json_get(source->policy, "automatic")) == JSON_FALSE;
     make_room(&reading, source->policy);
@@ -588,6 +590,14 @@ bool index_policy_spatial(const struct index_policy *policy, const struct index_
     return true;
 }
 
+struct index_text index_text_at(const struct index_policy *policy, path_id path, int language)
+{
+    return (struct index_text){ .id = path_text(path, TEXT_RULES, (uint32_t)language),
+                                .forms = path_forms(path, TEXT_RULES, (uint32_t)language),
+                                .language = (enum text_language)language,
+                                .has_forms = policy->has_forms };
+}
+
 bool index_policy_text(const struct index_policy *policy, const struct index_path *path,
                        struct index_text *text)
 {
@@ -598,7 +608,6 @@ bool index_policy_text(const struct index_policy *policy, const struct index_pat
     language = node_at(policy, path)->text;
     if (language == NONE)
         return false;
-    text->language = (enum text_language)language;
-    text->id = path_text(index_path_id(policy, path), TEXT_RULES, (uint32_t)language);
+    *text = index_text_at(policy, index_path_id(policy, path), language);
     return true;
 }

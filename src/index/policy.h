@@ -47,7 +47,8 @@ struct index_policy_source {
     struct json policy;     /* indexingPolicy, defaults filled in */
     struct json computed;   /* computedProperties, or undefined */
     struct json full_text;  /* fullTextPolicy, or undefined */
-    bool has_texts;         /* fullTextIndexes have entries: not of items that older programs wrote */
+    bool has_texts;         /* fullTextIndexes have entries: not of items that older programs wrote, */
+    bool has_forms;         /* and words as they were written have some, too */
     bool planar;            /* geospatialConfig.type is Geometry */
     index_compute *compute; /* NULL: computed properties have no entries */
     struct hash_seed seed;  /* of its paths' ids */
@@ -111,8 +112,9 @@ bool index_policy_spatial(const struct index_policy *policy, const struct index_
 
 /* Words of strings at the path have entries (index/text_terms.h). */
 struct index_text {
-    path_id id;
+    path_id id, forms;
     enum text_language language;
+    bool has_forms; /* not of items that older programs wrote */
 };
 
 bool index_policy_text(const struct index_policy *policy, const struct index_path *path,

@@ -32,6 +32,7 @@ struct joined_slots {
 
 struct index_policy {
     bool is_empty, is_manual, planar;
+    bool has_forms; /* words of texts have entries as they were written, too */
     struct hash_seed seed;
     const struct index_node *root;
     size_t slot_count;
@@ -50,3 +51,6 @@ struct index_policy {
 const struct index_node *index_node_member(const struct index_node *parent, struct hash128 hash,
                                            struct slice name);
 const struct index_node *index_node_element(const struct index_node *parent);
+
+/* Where texts of that language have their entries, at a path whose id for ranges is given. */
+struct index_text index_text_at(const struct index_policy *policy, path_id path, int language);

@@ -64,6 +64,11 @@ path_id path_text(path_id range, uint32_t rules, uint32_t language)
     return mix(path_join(path_root(TERM_TEXT), range, false), (uint64_t)rules << 8 | language);
 }
 
+path_id path_forms(path_id range, uint32_t rules, uint32_t language)
+{
+    return mix(path_text(range, rules, language), 1);
+}
+
 static void turn_over(uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)

@@ -39,6 +39,9 @@ path_id path_spatial(path_id range, const double *plane);
 /* The id for words of texts at a path, made of the path's id for ranges, and of how words are made. */
 path_id path_text(path_id range, uint32_t rules, uint32_t language);
 
+/* The same for words as they were written. */
+path_id path_forms(path_id range, uint32_t rules, uint32_t language);
+
 /*
  * The id of several paths in one term, made step by step: the id so far, the next part's id, and the part's
  * direction.

@@ -28,11 +28,24 @@ static int by_stem(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-static bool gather(struct placed_list *list, enum text_language language, struct slice text)
+/* One that is there twice is dropped when terms are sorted. */
+static void add_form(struct terms *terms, path_id forms, struct slice word)
+{
+    uint8_t *to = terms_begin(terms, forms, word.size + 1);
+
+    if (!to)
+        return;
+    memcpy(to, word.data, word.size);
+    to[word.size] = 0;
+    terms_end(terms, word.size + 1);
+}
+
+static bool gather(struct placed_list *list, struct terms *terms, const struct index_text *where,
+                   struct slice text)
 {
     struct text_words words;
 
-    text_words_begin(&words, language, text);
+    text_words_begin(&words, where->language, text);
     while (text_words_next(&words)) {
         struct slice stem = text_word_stem(&words);
         char *copy = arena_try_alloc(&list->memory, stem.size + 1);
@@ -44,6 +57,8 @@ static bool gather(struct placed_list *list, enum text_language language, struct
         if (stem.size > TEXT_WORD_BYTES_MAX)
             stem.size = TEXT_WORD_BYTES_MAX;
         list->word[list->count++] = (struct placed){ slice_make(copy, stem.size), words.position };
+        if (where->has_forms && !slice_equal(stem, text_word(&words)))
+            add_form(terms, where->forms, text_word(&words));
     }
     return true;
 }
@@ -111,13 +126,12 @@ static void add_text(struct terms *terms, path_id path, size_t length)
     terms_end(terms, 1 + LENGTH_BYTES);
 }
 
-void text_terms_add(struct op *op, struct terms *terms, path_id path, enum text_language language,
-                    struct slice text)
+void text_terms_add(struct op *op, struct terms *terms, const struct index_text *where, struct slice text)
 {
     struct placed_list list = { 0 };
 
     op_arena(op, &list.memory, OP_MEMORY_BYTES_MAX);
-    if (!gather(&list, language, text))
+    if (!gather(&list, terms, where, text))
         terms->failed = true;
     else if (list.count)
         qsort(list.word, list.count, sizeof(*list.word), by_stem);
@@ -125,10 +139,10 @@ void text_terms_add(struct op *op, struct terms *terms, path_id path, enum text_
         for (next = i + 1; next < list.count && slice_equal(list.word[i].stem, list.word[next].stem);)
             next++;
         if (list.word[i].stem.size) /* of nothing nothing is found */
-            add_word(terms, path, &list.word[i], next - i, list.count);
+            add_word(terms, where->id, &list.word[i], next - i, list.count);
     }
     if (!terms->failed)
-        add_text(terms, path, list.count);
+        add_text(terms, where->id, list.count);
     arena_free(&list.memory);
 }
 

@@ -249,6 +249,14 @@ static bool has_text(const struct index_policy *policy, const void *what)
     return index_policy_text(policy, wanted->path, &text) && text.id == wanted->id;
 }
 
+static bool has_forms(const struct index_policy *policy, const void *what)
+{
+    const struct id_wanted *wanted = what;
+    struct index_text text;
+
+    return index_policy_text(policy, wanted->path, &text) && text.has_forms;
+}
+
 bool container_index_has(const struct container *container, const struct index_path *path)
 {
     return container->index &&
@@ -302,14 +310,15 @@ bool container_index_has_spatial(const struct container *container, const struct
     return all_have(container, has_spatial, &wanted);
 }
 
-bool container_index_has_text(const struct container *container, const struct index_path *path)
+bool container_index_has_text(const struct container *container, const struct index_path *path,
+                              struct index_text *text)
 {
     struct id_wanted wanted = { .path = path };
-    struct index_text text;
 
-    if (!container->index || !index_policy_text(container->index, path, &text))
+    if (!container->index || !index_policy_text(container->index, path, text))
         return false;
-    wanted.id = text.id;
+    wanted.id = text->id;
+    text->has_forms = text->has_forms && all_have(container, has_forms, &wanted);
     return all_have(container, has_text, &wanted);
 }
 

@@ -43,8 +43,9 @@ bool container_index_has_composite(const struct container *container, path_id id
 bool container_index_has_tuple(const struct container *container, path_id id);
 bool container_index_has_spatial(const struct container *container, const struct index_path *path);
 
-/* The same for the words of texts at a path. */
-bool container_index_has_text(const struct container *container, const struct index_path *path);
+/* The same for the words of texts at a path: where they are, and whether all items have forms of words there, too. */
+bool container_index_has_text(const struct container *container, const struct index_path *path,
+                              struct index_text *text);
 
 /* The single term of items that were left out of the index. */
 struct slice container_index_left_out(struct op *op);

@@ -78,6 +78,22 @@ struct number_span partition_scope_span(const struct container *container,
                                : span_of_bounds(container, scope);
 }
 
+/* Keys of other bits than those of the bounds lie on the side of them that their bits do, as far as the first level tells. */
+struct number_span partition_scope_inside(const struct container *container,
+                                          const struct partition_scope *scope)
+{
+    struct number_span span = { 0, 1ull << (NUMBER_EPK_BITS + NUMBER_COUNTER_BITS) };
+    struct epk min = up_to_level(container, scope->min, 1), max = up_to_level(container, scope->max, 1);
+
+    if (scope->key.epk.size || scope->exact || scope->points)
+        return (struct number_span){ 0, 0 };
+    if (min.size)
+        span.from = number_make(prefix_bits(container, &min, 0xff) + 1, 0);
+    if (max.size)
+        span.to = number_make(prefix_bits(container, &max, 0x00), 0);
+    return span.from < span.to ? span : (struct number_span){ 0, 0 };
+}
+
 static int by_start(const void *a, const void *b)
 {
     uint64_t x = ((const struct number_span *)a)->from, y = ((const struct number_span *)b)->from;

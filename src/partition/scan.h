@@ -25,6 +25,10 @@ bool partition_scope_holds(const struct container *container, const struct parti
 struct number_span partition_scope_span(const struct container *container,
                                         const struct partition_scope *scope);
 
+/* Where all items are in the scope: a part of that span, and mostly all but its ends. Empty where numbers do not tell. */
+struct number_span partition_scope_inside(const struct container *container,
+                                          const struct partition_scope *scope);
+
 /* The part that all keys of the scope lie in; NULL: they lie in several. */
 const struct container *partition_scope_part(const struct container *container,
                                              const struct partition_scope *scope);

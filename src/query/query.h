@@ -52,6 +52,14 @@ struct query_vectors {
     size_t doubtful_count;
 };
 
+/* Which texts, and what is looked for in them. */
+struct words_question {
+    const struct index_path *path;
+    const struct index_text *text; /* what the index has there */
+    const struct text_search *search;
+    bool with_items; /* all items are wanted, too, with a text or without */
+};
+
 /* Which texts of a path have which keywords (words/list.h), of all of the container's items. */
 struct query_words {
     bool is_told;                  /* false: the texts themselves have to be looked at */
@@ -59,6 +67,7 @@ struct query_words {
     double *hits;                  /* of each: in how many texts it is */
     double words;                  /* of all texts */
     const struct word_list *texts; /* all of them, whatever their words */
+    const struct word_list *items; /* all of them, with a text or without; NULL: nobody asked */
     uint64_t *doubtful;            /* rising: items of which the lists do not say what the snapshot has */
     struct query_text {
         bool is_there; /* false: it is gone, or has expired */
@@ -67,6 +76,13 @@ struct query_words {
     } * text; /* of each doubtful one */
     size_t doubtful_count;
     uint64_t expired; /* items that count in query_index.documents, and should not */
+};
+
+/* The same in numbers, of the scope's items alone. */
+struct query_tally {
+    bool is_told;              /* false: the texts themselves have to be looked at */
+    uint64_t documents, words; /* items, with a text or without; words of all texts */
+    uint64_t *hits;            /* of each keyword: in how many texts it is */
 };
 
 /* What an index offers of a source's items, all of it as of one snapshot. */
@@ -79,17 +95,18 @@ struct query_index {
     bool (*has_composite)(const struct query_index *index, path_id id);
     bool (*has_tuple)(const struct query_index *index, path_id id);
     bool (*has_spatial)(const struct query_index *index, const struct index_path *path);
-    bool (*has_text)(const struct query_index *index, const struct index_path *path);
+    bool (*has_text)(const struct query_index *index, const struct index_path *path, struct index_text *text);
 
     /* Vectors with so many dimensions at a path of members, until they are given back; the query reads nothing else so. */
     enum status (*vectors)(struct op *op, const struct query_index *index, const struct index_path *path,
                            const struct vector_key *key, struct query_vectors *vectors);
     void (*vectors_end)(struct query_vectors *vectors); /* welcome on what never was */
 
-    /* By words that stand in the texts as they are; none is fuzzy. Lists live as long as the source. */
-    enum status (*words)(struct op *op, const struct query_index *index, const struct index_path *path,
-                         const struct index_text *text, const struct text_search *search,
-                         struct query_words *words);
+    /* Fuzzy keywords only where the text has forms. Lists live as long as the source. */
+    enum status (*words)(struct op *op, const struct query_index *index,
+                         const struct words_question *question, struct query_words *words);
+    enum status (*tally)(struct op *op, const struct query_index *index,
+                         const struct words_question *question, struct query_tally *tally);
     struct slice
         left_out;       /* the term of items that have no other; data is NULL when every item has entries */
     uint64_t documents; /* of the container, expired ones too */

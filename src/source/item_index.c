@@ -59,9 +59,10 @@ static bool index_has_spatial(const struct query_index *index, const struct inde
     return container_index_has_spatial(container_of(index), path);
 }
 
-static bool index_has_text(const struct query_index *index, const struct index_path *path)
+static bool index_has_text(const struct query_index *index, const struct index_path *path,
+                           struct index_text *text)
 {
-    return container_index_has_text(container_of(index), path);
+    return container_index_has_text(container_of(index), path, text);
 }
 
 static const struct query_index index_of_items = { .has = index_has,
@@ -72,7 +73,8 @@ static const struct query_index index_of_items = { .has = index_has,
                                                    .has_text = index_has_text,
                                                    .vectors = item_vectors,
                                                    .vectors_end = item_vectors_end,
-                                                   .words = item_words };
+                                                   .words = item_words,
+                                                   .tally = item_tally };
 
 struct json item_value_at(struct json document, const struct index_path *path)
 {
@@ -182,6 +184,7 @@ enum status item_index_offer(struct op *op, const struct partition_scan *scan, s
         return ST_OK;
     *index = (struct item_index){ .base = index_of_items,
                                   .container = container,
+                                  .scope = &scan->scope,
                                   .lacks_time = partition_scan_sees_own(scan) };
     base->view = partition_scan_view(scan);
     base->policy = container->index;

@@ -63,54 +63,6 @@ bool text_search_add(struct text_search *search, struct slice keyword, uint32_t 
     return true;
 }
 
-/* ---- letters apart ---- */
-
-static size_t characters_of(struct slice word, uint32_t *character)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < word.size; i++) {
-        uint8_t byte = (uint8_t)word.data[i];
-
-        if ((byte & 0xc0) == 0x80 && count)
-            character[count - 1] = character[count - 1] << 8 | byte; /* as good as any number of its own */
-        else
-            character[count++] = byte;
-    }
-    return count;
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Letters put in, left out or changed, to make one word of the other; anything above `most` is too much. */
-static bool is_near(struct slice a, struct slice b, uint32_t most)
-{
-    uint32_t x[TEXT_WORD_BYTES_MAX], y[TEXT_WORD_BYTES_MAX], row[TEXT_WORD_BYTES_MAX + 1];
-    size_t width = characters_of(a, x), height = characters_of(b, y);
-
-    if (width > height + most || height > width + most)
-        return false;
-    for (size_t i = 0; i <= width; i++)
-        row[i] = (uint32_t)i;
-    for (size_t k = 0; k < height; k++) {
-        uint32_t corner = row[0], best = row[0] = (uint32_t)k + 1;
-
-        for (size_t i = 0; i < width; i++) {
-            uint32_t changed = corner + (x[i] != y[k]);
-
-            corner = row[i + 1];
-            row[i + 1] = least(changed, least(row[i], corner) + 1);
-            best = least(best, row[i + 1]);
-        }
-        if (best > most)
-            return false;
-    }
-    return row[width] <= most;
-}
-
 /* ---- texts ---- */
 
 static bool may_be_wanted(const struct text_search *search, struct slice word)
@@ -133,6 +85,7 @@ static bool note_word(const struct text_search *search, const struct text_words 
                       struct text_places *places, struct arena *memory)
 {
     struct slice word = text_word(words), stem;
+    size_t ruled_out;
 
     if (!may_be_wanted(search, word))
         return true;
@@ -140,7 +93,8 @@ static bool note_word(const struct text_search *search, const struct text_words 
     for (size_t i = 0; i < search->term_count; i++) {
         const struct text_term *term = &search->term[i];
 
-        if (!slice_equal(stem, term->stem) && !(term->distance && is_near(word, term->word, term->distance)))
+        if (!slice_equal(stem, term->stem) &&
+            !(term->distance && text_is_near(word, term->word, term->distance, &ruled_out)))
             continue;
         if (!note(&places[i], memory, words->position))
             return false;

@@ -11,9 +11,8 @@
  */
 #pragma once
 #include "base/arena.h"
+#include "text/near.h"
 #include "text/words.h"
-
-enum { TEXT_DISTANCE_MAX = 2 };
 
 /* A word of a keyword. */
 struct text_term {

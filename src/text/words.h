@@ -14,6 +14,13 @@
 /* Raised whenever the same text has other words or stems than before: indexes are then made anew. */
 enum { TEXT_RULES = 1 };
 
+/* What entries of texts tell; containers note it, beside what they were indexed by. */
+enum text_entries {
+    TEXT_ENTRIES_NONE,  /* an older program wrote the items */
+    TEXT_ENTRIES_STEMS, /* by TEXT_RULES, but not words as they were written */
+    TEXT_ENTRIES_FORMS, /* these, too */
+};
+
 /* Of a folded word; longer ones are cut, in texts and in what is looked for. */
 enum { TEXT_WORD_BYTES_MAX = 255 };
 

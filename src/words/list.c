@@ -184,3 +184,45 @@ const struct word_text *word_list_find(const struct word_list *list, uint64_t nu
     }
     return NULL;
 }
+
+/* The first text of the layer whose number is not below. */
+static const struct word_text *first_from(const struct word_list *list, const struct word_layer *layer,
+                                          uint64_t number)
+{
+    const struct word_text *text = list->text + layer->first;
+    size_t count = layer->count;
+
+    while (count) {
+        size_t half = count / 2;
+
+        if (text[half].number < number) {
+            text += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return text;
+}
+
+size_t word_list_count(const struct word_list *list, uint64_t from, uint64_t to)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->layer_count && from < to; i++)
+        count += (size_t)(first_from(list, &list->layer[i], to) - first_from(list, &list->layer[i], from));
+    return count;
+}
+
+uint64_t word_list_words(const struct word_list *list, uint64_t from, uint64_t to)
+{
+    uint64_t words = 0;
+
+    for (size_t i = 0; i < list->layer_count && from < to; i++) {
+        const struct word_text *end = first_from(list, &list->layer[i], to);
+
+        for (const struct word_text *text = first_from(list, &list->layer[i], from); text < end; text++)
+            words += text->length;
+    }
+    return words;
+}

@@ -54,3 +54,7 @@ void word_list_close(struct word_list *list, double average);
 
 /* The text with that number; NULL: the keyword is not in it. */
 const struct word_text *word_list_find(const struct word_list *list, uint64_t number);
+
+/* Of its texts whose numbers are in [from, to): how many they are, and how many words they have together. */
+size_t word_list_count(const struct word_list *list, uint64_t from, uint64_t to);
+uint64_t word_list_words(const struct word_list *list, uint64_t from, uint64_t to);

@@ -106,7 +106,7 @@ static void check_text(struct op *op, enum text_language language, struct slice 
     struct terms terms;
 
     terms_init(op, &terms, OP_MEMORY_BYTES_MAX);
-    text_terms_add(op, &terms, PATH, language, text);
+    text_terms_add(op, &terms, &(struct index_text){ .id = PATH, .language = language }, text);
     must(!terms.failed);
     terms_sort(&terms);
     check_sum(&terms, text_length(language, text));

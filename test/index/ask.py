@@ -213,17 +213,18 @@ class Maker:
         return "ST_DISTANCE(c.loc, %s) < %s" % (self.literal(point), self.literal(radius)), test
 
     def full_text(self):
-        """Keywords of one word or two, in any form."""
+        """Keywords of one word or two, in any form, or some letters away."""
         name = self.rng.choice(["FullTextContains", "FullTextContainsAll", "FullTextContainsAny"])
         count = 1 if name == "FullTextContains" else self.rng.randint(1, 3)
         words = [" ".join(self.rng.choices(make.TEXT_WORDS + make.TEXT_FORMS, k=self.rng.choice([1, 1, 1, 2]))) for _ in range(count)]
-        phrases = [text_words(word) for word in words]
+        words = [{"term": self.rng.choice([word, word + "x", word[1:]]), "distance": self.rng.randint(1, 2)} if self.rng.random() < 0.3 else word
+                 for word in words]
 
         def test(row):
             text = row["c"].get("text")
             if not isinstance(text, str):
                 return UNDEFINED
-            return (any if name.endswith("Any") else all)(has_phrase(text_words(text), phrase) for phrase in phrases)
+            return (any if name.endswith("Any") else all)(has_keyword(text_words(text), word) for word in words)
         return "%s(c.text, %s)" % (name, ", ".join(map(self.literal, words))), test
 
     def time(self):
@@ -516,13 +517,29 @@ class Maker:
 
 
 def text_words(text):
-    """As the server's rules have them, for the words of make.py."""
+    """As the server's rules have them, for the words of make.py: each as it is written, and its stem."""
     words = "".join(letter if letter.isalnum() else " " for letter in text.lower()).split()
-    return [word for word in (make.TEXT_STEMS.get(word, word) for word in words) if word]
+    return [(word, make.TEXT_STEMS.get(word, word)) for word in words if make.TEXT_STEMS.get(word, word)]
 
 
-def has_phrase(words, phrase):
-    return bool(phrase) and any(words[i:i + len(phrase)] == phrase for i in range(len(words)))
+def apart(a, b):
+    """Letters that are put in, left out or changed."""
+    row = list(range(len(b) + 1))
+    for i, letter in enumerate(a):
+        before, row = row, [i + 1]
+        for k in range(len(b)):
+            row.append(min(before[k] + (letter != b[k]), row[k] + 1, before[k + 1] + 1))
+    return row[-1]
+
+
+def has_keyword(words, keyword):
+    """One word behind the other, each by its stem, or some letters away."""
+    term, distance = (keyword["term"], keyword["distance"]) if isinstance(keyword, dict) else (keyword, 0)
+    phrase = text_words(term)
+
+    def meets(word, wanted):
+        return word[1] == wanted[1] or (distance > 0 and apart(word[0], wanted[0]) <= distance)
+    return bool(phrase) and any(all(map(meets, words[i:], phrase)) for i in range(len(words) - len(phrase) + 1))
 
 
 def elements(value):

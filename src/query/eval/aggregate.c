@@ -12,7 +12,8 @@ enum { AVG, COUNT, COUNTIF, MAKELIST, MAKESET, MAX, MIN, SUM, SUMPARTS };
 static const struct builtin rows[] = {
     [AVG] = { AGGREGATE_ROW("AVG"), .aggregate = { "Average", SHAPE_AVERAGE } },
     [COUNT] = { AGGREGATE_ROW("COUNT"), .aggregate = { "Count", .counts = true } },
-    [COUNTIF] = { AGGREGATE_ROW("COUNTIF"), .aggregate = { "CountIf", .feature = "CountIf" } },
+    [COUNTIF] = { AGGREGATE_ROW("COUNTIF"),
+                  .aggregate = { "CountIf", .feature = "CountIf", .counts_true = true } },
     [MAKELIST] = { AGGREGATE_ROW("MAKELIST"), .aggregate = { "MakeList", LIST } },
     [MAKESET] = { AGGREGATE_ROW("MAKESET"), .aggregate = { "MakeSet", LIST } },
     [MAX] = { AGGREGATE_ROW("MAX"), .aggregate = { "Max", SHAPE_EXTREME, "max" } },

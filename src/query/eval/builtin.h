@@ -76,6 +76,7 @@ struct builtin_aggregate {
     const char *feature; /* what a client must know beyond plain aggregates; NULL: nothing */
     bool sums;           /* numbers, and rounds at the end */
     bool counts;         /* every value alike, whatever it is */
+    bool counts_true;    /* and nothing else */
     bool keeps_order;    /* its result depends on the order of rows */
 };
 

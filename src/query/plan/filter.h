@@ -13,7 +13,7 @@
 #pragma once
 #include "query/plan/interval.h"
 #include "query/plan/item_path.h"
-#include "text/language.h"
+#include "text/match.h"
 
 enum filter_kind {
     FILTER_ANY,    /* every item */
@@ -33,7 +33,7 @@ struct filter {
     struct kept_path path;           /* FILTER_VALUES, FILTER_WORD, FILTER_NEAR */
     const struct interval *interval; /* FILTER_VALUES; none: nothing passes */
     size_t interval_count;
-    struct slice stem; /* FILTER_WORD */
+    struct text_term word; /* FILTER_WORD */
     enum text_language language;
     struct json geometry; /* FILTER_NEAR */
     double reach;

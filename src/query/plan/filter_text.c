@@ -4,9 +4,9 @@
 #include "query/plan/filter_private.h"
 
 static struct filter *word_at(struct arena *arena, const struct item_path *path, enum text_language language,
-                              struct slice stem)
+                              struct text_term word)
 {
-    struct filter made = { .kind = FILTER_WORD, .stem = stem, .language = language };
+    struct filter made = { .kind = FILTER_WORD, .word = word, .language = language };
 
     return item_path_keep(arena, path, &made.path) ? filter_make(arena, made) : filter_any();
 }
@@ -20,18 +20,17 @@ static struct filter *keyword_at(struct arena *arena, const struct item_path *pa
     if (keyword->count == 0)
         return filter_none(arena);
     if (keyword->count == 1)
-        return word_at(arena, path, search->language, search->term[keyword->first].stem);
+        return word_at(arena, path, search->language, search->term[keyword->first]);
     list = filter_list(arena, FILTER_AND, keyword->count);
     for (size_t i = 0; i < keyword->count; i++)
-        filter_put(list, word_at(arena, path, search->language, search->term[keyword->first + i].stem));
+        filter_put(list, word_at(arena, path, search->language, search->term[keyword->first + i]));
     return filter_loosely(list);
 }
 
-/* A fuzzy keyword says nothing of words that the index could find. */
 static struct filter *constant_at(struct arena *arena, const struct item_path *path,
                                   struct text_search *search, struct slice word, uint32_t distance)
 {
-    if (distance || !text_search_add(search, word, 0))
+    if (!text_search_add(search, word, distance))
         return filter_any();
     return keyword_at(arena, path, search, &search->keyword[search->keyword_count - 1]);
 }

@@ -467,8 +467,10 @@ static bool has_index(const struct scores *scores, bool is_text, const struct ex
 {
     const struct query_index *index = scores->way->planner.index;
 
+    struct index_text text;
+
     if (is_text)
-        return index->has_text && index->has_text(index, path);
+        return index->has_text && index->has_text(index, path, &text);
     return json_kind(vector_index_of(expr, scores->indexing)) != JSON_UNDEFINED;
 }
 

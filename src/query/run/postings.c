@@ -22,22 +22,21 @@ static bool path_of(const struct expr *expr, struct index_step *step, size_t *co
     return true;
 }
 
-/* `step` has room for PATH_STEPS_MAX. */
-static bool text_of(const struct ranking_part *part, const struct query_index *index, struct index_path *path,
-                    struct index_step *step, struct index_text *text)
+bool postings_text(struct op *op, const struct expr *call, const struct query_index *index,
+                   struct index_path *path, struct index_text *text)
 {
-    const struct full_text_call *bound = part->call->memo;
+    const struct full_text_call *bound = call->memo;
+    struct index_step *step = arena_alloc(&op->arena, PATH_STEPS_MAX * sizeof(*step));
 
     *path = (struct index_path){ .step = step };
-    return path_of(part->call->kid[0], step, &path->count) && path->count && index->has_text &&
-           index->has_text(index, path) && index_policy_text(index->policy, path, text) &&
-           text->language == bound->language;
+    return path_of(call->kid[0], step, &path->count) && path->count && index->has_text &&
+           index->has_text(index, path, text) && text->language == bound->language;
 }
 
-static bool is_plain(const struct text_search *search)
+bool postings_tell(const struct index_text *text, const struct text_search *search)
 {
     for (size_t i = 0; i < search->term_count; i++)
-        if (search->term[i].distance || search->term[i].stem.size == 0)
+        if ((search->term[i].distance && !text->has_forms) || search->term[i].stem.size == 0)
             return false;
     return true;
 }
@@ -47,7 +46,6 @@ bool postings_serve(struct op *op, const struct select *select, const struct ran
                     const struct query_index *index)
 {
     const struct source *from = select->source_count == 1 ? &select->source[0] : NULL;
-    struct index_step *step = arena_alloc(&op->arena, PATH_STEPS_MAX * sizeof(*step));
     bool any = false;
 
     if (!index || !index->words || index->left_out.data || !from || from->kind != SOURCE_PATH ||
@@ -60,7 +58,8 @@ bool postings_serve(struct op *op, const struct select *select, const struct ran
         if (!ranking->part[i].is_text)
             continue;
         any = true;
-        if (!is_plain(&ranking->part[i].search) || !text_of(&ranking->part[i], index, &path, step, &text))
+        if (!postings_text(op, ranking->part[i].call, index, &path, &text) ||
+            !postings_tell(&text, &ranking->part[i].search))
             return false;
     }
     return any;
@@ -103,14 +102,14 @@ static enum status weigh(struct op *op, struct arena *memory, struct ranking_par
 static enum status load_part(struct op *op, struct arena *memory, struct ranking_part *part,
                              const struct query_index *index, bool *served)
 {
-    struct index_step *step = arena_alloc(&op->arena, PATH_STEPS_MAX * sizeof(*step));
-    struct index_path path = { .step = step };
+    struct index_path path;
     struct index_text text;
-    bool is_text = text_of(part, index, &path, step, &text);
+    struct words_question question = { .path = &path, .text = &text, .search = &part->search };
+    bool is_text = postings_text(op, part->call, index, &path, &text);
     enum status st;
 
     assert(is_text); /* postings_serve() has looked */
-    TRY(index->words(op, index, &path, &text, &part->search, &part->words));
+    TRY(index->words(op, index, &question, &part->words));
     *served = part->words.is_told;
     if (*served)
         TRY(weigh(op, memory, part, index));

@@ -10,6 +10,13 @@
 #include "query/run/ranking.h"
 #include "words/best.h"
 
+/* Whether all items have entries of the text that a full-text function is called for: where, and in which language. */
+bool postings_text(struct op *op, const struct expr *call, const struct query_index *index,
+                   struct index_path *path, struct index_text *text);
+
+/* Whether such entries tell which texts have the keywords. */
+bool postings_tell(const struct index_text *text, const struct text_search *search);
+
 bool postings_serve(struct op *op, const struct select *select, const struct ranking *ranking,
                     const struct query_index *index);
 

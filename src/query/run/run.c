@@ -343,9 +343,33 @@ out:
     return st;
 }
 
+/* Statistics of texts, where an index has them. */
+static enum status make_tallied(struct run *run, bool *made)
+{
+    const struct query_index *index = run->cursor.source->index;
+    struct op *op = run->cursor.eval.op;
+    struct tallied tallied;
+    enum status st;
+
+    *made = false;
+    if (!run->way.access || run->fill.nested)
+        return ST_OK;
+    TRY(tallied_find(&tallied, op, run->cursor.select, index, made));
+    if (!*made)
+        goto out;
+    TRY(tallied_open(&tallied, op, index));
+    *made = run->way.ranks = tallied.is_open;
+    run->way.hits = tallied.hits;
+    if (*made)
+        TRY(run_tallied(&run->fill, &tallied));
+out:
+    return st;
+}
+
 static enum status make_page(struct run *run)
 {
     struct lead *lead;
+    bool is_made;
     enum status st = ST_OK;
 
     if (run->fill.at.take == 0)
@@ -357,6 +381,9 @@ static enum status make_page(struct run *run)
         st = walk(run);
         goto out;
     }
+    TRY(make_tallied(run, &is_made));
+    if (is_made)
+        goto out;
     TRY(find_lead(run, &lead));
     if (lead) {
         st = make_led(run, lead);

@@ -4,6 +4,7 @@
  * of their hashes, few in the order in which they appeared. Of many a page needs only the least, by hash or by value.
  * In each order the last one's place says where to go on.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "query/run/run_private.h"
@@ -392,6 +393,26 @@ enum status run_groups(struct fill *fill)
 
     TRY(begin(&gathering));
     TRY(cursor_walk(fill->cursor, 0, by_row ? distinct_row : group_row, &gathering, &ended));
+    TRY(sort_groups(&gathering));
+    TRY(print_groups(&gathering));
+    TRY(give_groups(&gathering));
+out:
+    return st;
+}
+
+enum status run_tallied(struct fill *fill, const struct tallied *tallied)
+{
+    struct gathering gathering = { .fill = fill };
+    struct cursor *cursor = fill->cursor;
+    const struct select *select = cursor->select;
+    enum status st;
+
+    assert(!select->group_count && select->aggregate_count == tallied->value_count);
+    TRY(begin(&gathering));
+    for (size_t i = 0; i < tallied->value_count; i++)
+        aggregate_add(&cursor->eval, &gathering.groups.list[0]->state[i], select->aggregate[i]->builtin,
+                      tallied->value[i].value, tallied->value[i].times);
+    TRY(cursor_status(cursor));
     TRY(sort_groups(&gathering));
     TRY(print_groups(&gathering));
     TRY(give_groups(&gathering));

@@ -7,6 +7,7 @@
 #include "query/run/lead.h"
 #include "query/run/near.h"
 #include "query/run/ranking.h"
+#include "query/run/tallied.h"
 
 /* Rows as they come. */
 enum status run_plain(struct fill *fill);
@@ -19,6 +20,9 @@ enum status run_led(struct fill *fill, struct lead *lead, bool *unfinished);
 
 /* Rows gathered: GROUP BY, aggregates, DISTINCT. */
 enum status run_groups(struct fill *fill);
+
+/* The one row of aggregates whose values were counted elsewhere. */
+enum status run_tallied(struct fill *fill, const struct tallied *tallied);
 
 /*
  * ORDER BY by walking an index. `unfinished`: the rest of the page has to be sorted, from where `fill` now begins.

@@ -6,7 +6,8 @@
 static void make(struct terms *terms, const char *text, size_t size)
 {
     terms_init(test_op(), terms, SIZE_MAX / 2);
-    text_terms_add(test_op(), terms, 7, TEXT_ENGLISH, slice_make(text, size));
+    text_terms_add(test_op(), terms, &(struct index_text){ .id = 7, .language = TEXT_ENGLISH },
+                   slice_make(text, size));
     terms_sort(terms);
 }
 
@@ -101,4 +102,22 @@ TEST(damaged_bytes_are_told)
                 CHECK(posting.place_count <= posting.frequency);
         }
     }
+}
+
+TEST(a_word_that_is_not_its_stem_has_a_term_as_it_was_written)
+{
+    struct index_text where = { .id = 7, .forms = 8, .language = TEXT_ENGLISH, .has_forms = true };
+    uint8_t prefix[TEXT_PREFIX_BYTES_MAX];
+    struct slice form = slice_make(prefix, text_term_prefix(prefix, 8, slice_of("foxes")));
+    struct terms terms;
+    size_t found = 0;
+
+    terms_init(test_op(), &terms, SIZE_MAX / 2);
+    text_terms_add(test_op(), &terms, &where, slice_of("Foxes, foxes and an owl"));
+    terms_sort(&terms);
+    CHECK(terms.count == 4); /* fox, owl, the text, and the form */
+    for (size_t i = 0; i < terms.count; i++)
+        found += slice_equal(found_term(&terms.found[i]), form);
+    CHECK(found == 1);
+    terms_free(&terms);
 }

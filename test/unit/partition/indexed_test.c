@@ -1,4 +1,5 @@
 /* test/unit/partition/indexed_test.c - an item has exactly the entries that its policy gives it, whatever was done. */
+#include "text/words.h"
 #include "index/set.h"
 #include "items.h"
 #include "keys/keys.h"
@@ -432,9 +433,9 @@ TEST(a_failure_at_any_call_of_indexing_again_is_made_good_by_the_next_try)
 }
 
 /* As a program of before 0.2 wrote the container: without a seed. */
-static void forget_seed(struct rig *rig, const struct container *container)
+static void forget_seed(struct rig *rig, const struct container *container, struct json definition)
 {
-    struct record record = { .document = container->definition,
+    struct record record = { .document = definition,
                              .policy_version = container->policy_version,
                              .number = container->ranges.count,
                              .etag = container->etag };
@@ -461,7 +462,7 @@ TEST(a_container_without_a_seed_gets_one_and_its_items_are_indexed_by_it)
     container = rig_container(&rig, DEFINED(ALL));
     CHECK(!hash_seed_is_none(container->seed));
     etag = container->etag;
-    forget_seed(&rig, container);
+    forget_seed(&rig, container, container->definition);
     container = found(&rig);
     CHECK(hash_seed_is_none(container->seed) && container->policy_version == 1);
     change_randomly(&rig, container, 40);
@@ -482,6 +483,47 @@ TEST(a_container_without_a_seed_gets_one_and_its_items_are_indexed_by_it)
     CHECK(records_of_version(&rig, container, 1) == 0 && is_right(&rig, container));
     CHECK(container_index_has(container, &path_a));
     CHECK(json_kind(json_get(container->definition, "_seed")) == JSON_UNDEFINED);
+    container_release(container);
+    rig_close(&rig);
+}
+
+static struct json with_text_entries(struct rig *rig, struct json definition, enum text_entries entries)
+{
+    struct json_builder out;
+
+    json_builder_init(&out, &rig->op->arena);
+    json_begin_object(&out);
+    json_add_members(&out, definition, NULL);
+    json_add_name(&out, slice_of("_textRules"));
+    json_add_int(&out, entries);
+    json_end(&out);
+    return json_built(&out);
+}
+
+TEST(items_of_before_have_no_forms_of_words_until_they_are_indexed_anew)
+{
+    static const struct index_step step = { .name = { "t", 1 } };
+    static const struct index_path path = { &step, 1 };
+    struct container *container;
+    struct index_text text;
+    struct record item;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, DEFINED("{'fullTextIndexes':[{'path':'/t'}]},'fullTextPolicy':{"
+                                            "'defaultLanguage':'en-US','fullTextPaths':[{'path':'/t'}]}"));
+    CHECK(container_index_has_text(container, &path, &text) && text.has_forms);
+    forget_seed(&rig, container, with_text_entries(&rig, container->definition, TEXT_ENTRIES_STEMS));
+    container = found(&rig);
+    CHECK(container_index_has_text(container, &path, &text) && !text.has_forms);
+    CHECK(item_create(&rig, container, "{'id':'1','pk':'a','t':'foxes'}", &item) == ST_OK);
+    CHECK(is_right(&rig, container));
+    container_release(container);
+    rig_reopen(&rig);
+    CHECK(rig_reindex(&rig) == ST_OK);
+    finish_reindexing(&rig);
+    container = found(&rig);
+    CHECK(container_index_has_text(container, &path, &text) && text.has_forms && is_right(&rig, container));
     container_release(container);
     rig_close(&rig);
 }

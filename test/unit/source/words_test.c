@@ -26,8 +26,10 @@ static struct query_words ask(struct rig *rig, struct item_source *items)
 
     text_search_begin(&search, TEXT_ENGLISH, &rig->op->arena);
     CHECK(text_search_add(&search, slice_of("fox"), 0) && text_search_add(&search, slice_of("red fox"), 0));
-    CHECK(index && index->has_text(index, &path_t) && index_policy_text(index->policy, &path_t, &text));
-    CHECK(index->words(rig->op, index, &path_t, &text, &search, &words) == ST_OK && words.is_told);
+    CHECK(index && index->has_text(index, &path_t, &text));
+    CHECK(index->words(rig->op, index, &(struct words_question){ &path_t, &text, &search, false }, &words) ==
+          ST_OK);
+    CHECK(words.is_told);
     return words;
 }
 
@@ -247,7 +249,9 @@ TEST(where_the_index_does_not_know_lives_texts_are_looked_at)
     index = item_source_rows(items)->index;
     text_search_begin(&search, TEXT_ENGLISH, &rig.op->arena);
     CHECK(text_search_add(&search, slice_of("fox"), 0) && index_policy_text(index->policy, &path_t, &text));
-    CHECK(index->words(rig.op, index, &path_t, &text, &search, &words) == ST_OK && !words.is_told);
+    CHECK(index->words(rig.op, index, &(struct words_question){ &path_t, &text, &search, false }, &words) ==
+          ST_OK);
+    CHECK(!words.is_told);
     item_source_close(items);
     rig_close(&rig);
 }
