@@ -7,9 +7,6 @@
 
 enum { CODE_MAX = 127 };
 
-/* What floats lose on the way from a product of codes to a score, of what is added up. */
-static const float rounding = 4e-6f;
-
 /* ---- types ---- */
 
 static bool is_whole(double x, double low, double high)
@@ -122,35 +119,8 @@ bool vector_encode(const double *x, size_t dimensions, int8_t *code, struct vect
     return true;
 }
 
-float vector_score(enum vector_function function, const struct vector_measure *x,
-                   const struct vector_measure *query, int32_t dot)
-{
-    float product = x->scale * query->scale * (float)dot;
-    float lengths = x->length * query->length;
-
-    if (function == VECTOR_COSINE)
-        return lengths == 0 ? 0 : product / lengths;
-    if (function == VECTOR_DOT_PRODUCT)
-        return product;
-    return 2 * product - x->length * x->length - query->length * query->length;
-}
-
-float vector_score_most(enum vector_function function, const struct vector_measure *x,
-                        const struct vector_measure *query, int32_t dot)
-{
-    float score = vector_score(function, x, query, dot);
-    float part = query->error + x->error * (1 + query->error) + rounding;
-    float lengths = x->length * query->length;
-
-    if (function == VECTOR_COSINE)
-        return score + part;
-    if (function == VECTOR_DOT_PRODUCT)
-        return score + part * lengths;
-    return score + 2 * part * lengths + rounding * (x->length * x->length + query->length * query->length);
-}
-
 /* So many times what the sum of independent errors is on average. */
-static const float likely = 5;
+static const float likely = 3;
 
 float vector_score_likely(enum vector_function function, const struct vector_measure *x,
                           const struct vector_measure *query, size_t dimensions, float score)

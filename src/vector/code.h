@@ -29,13 +29,35 @@ size_t vector_code_bytes(size_t dimensions);
 /* False when it has no code: a number is not finite, or floats cannot hold what is measured. */
 bool vector_encode(const double *x, size_t dimensions, int8_t *code, struct vector_measure *measure);
 
-/* From the product of the codes. */
-float vector_score(enum vector_function function, const struct vector_measure *x,
-                   const struct vector_measure *query, int32_t dot);
+/* From the product of the codes. Here, since there are many of them, and a function that is known makes it short. */
+static inline float vector_score(enum vector_function function, const struct vector_measure *x,
+                                 const struct vector_measure *query, int32_t dot)
+{
+    float product = x->scale * query->scale * (float)dot;
+    float lengths = x->length * query->length;
+
+    if (function == VECTOR_COSINE)
+        return lengths == 0 ? 0 : product / lengths;
+    if (function == VECTOR_DOT_PRODUCT)
+        return product;
+    return 2 * product - x->length * x->length - query->length * query->length;
+}
 
 /* The most that it can be. */
-float vector_score_most(enum vector_function function, const struct vector_measure *x,
-                        const struct vector_measure *query, int32_t dot);
+static inline float vector_score_most(enum vector_function function, const struct vector_measure *x,
+                                      const struct vector_measure *query, int32_t dot)
+{
+    static const float rounding = 4e-6f; /* what floats lose on the way, of what is added up */
+    float score = vector_score(function, x, query, dot);
+    float part = query->error + x->error * (1 + query->error) + rounding;
+    float lengths = x->length * query->length;
+
+    if (function == VECTOR_COSINE)
+        return score + part;
+    if (function == VECTOR_DOT_PRODUCT)
+        return score + part * lengths;
+    return score + 2 * part * lengths + rounding * (x->length * x->length + query->length * query->length);
+}
 
 /* The most that it is likely to be, by the score of the codes: errors of dimensions mostly cancel one another. */
 float vector_score_likely(enum vector_function function, const struct vector_measure *x,

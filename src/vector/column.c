@@ -25,7 +25,7 @@ struct vector_column *vector_column_new(const struct vector_key *key, struct acc
     made->form = vector_form_best();
     made->claim = (struct claim){ .account = account, .holder = HOLDER_VECTORS };
     atomic_init(&made->recall, 100);
-    atomic_init(&made->list_factor, 1);
+    atomic_init(&made->list_percent, 100);
     thread_rwlock_init(&made->lock);
     return made;
 }
@@ -142,11 +142,12 @@ size_t column_find(const struct vector_column *column, uint64_t number)
 
 /* ---- writing ---- */
 
+static const size_t edges_bytes = EDGES_MAX * sizeof(uint32_t) * CHUNK_VECTORS;
+
 static size_t chunk_bytes(const struct vector_column *column)
 {
-    size_t edges = column->key.graph_from ? EDGES_MAX * sizeof(uint32_t) * CHUNK_VECTORS : 0;
-
-    return sizeof(struct vector_chunk) + CHUNK_VECTORS * column->code_bytes + edges;
+    return sizeof(struct vector_chunk) + CHUNK_VECTORS * column->code_bytes +
+           (column->key.graph_from ? edges_bytes : 0);
 }
 
 static bool add_chunk(struct vector_column *column)
@@ -163,7 +164,7 @@ static bool add_chunk(struct vector_column *column)
         return false;
     }
     if (column->key.graph_from)
-        chunk->edge = heap_allocate(EDGES_MAX * sizeof(*chunk->edge) * CHUNK_VECTORS);
+        chunk->edge = memset(heap_allocate_unset(edges_bytes), 0xff, edges_bytes); /* NOWHERE */
     heap_list_reserve(&column->chunk, &column->chunk_capacity, column->count / CHUNK_VECTORS + 1,
                       sizeof(*column->chunk));
     column->chunk[column->count / CHUNK_VECTORS] = chunk;

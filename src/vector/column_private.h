@@ -7,14 +7,15 @@
 
 enum { CHUNK_VECTORS = 4096, EDGES_MAX = 32 };
 
+#define NOWHERE UINT32_MAX /* no place */
+
 /* Vectors that never move. */
 struct vector_chunk {
     int8_t *code;
     struct vector_measure measure[CHUNK_VECTORS];
     uint64_t number[CHUNK_VECTORS];
     bool gone[CHUNK_VECTORS];
-    _Atomic uint32_t *edge; /* EDGES_MAX of each; NULL: the column has no graph */
-    atomic_uchar edge_count[CHUNK_VECTORS];
+    _Atomic uint32_t *edge; /* EDGES_MAX of each, the last ones NOWHERE; NULL: the column has no graph */
 };
 
 /* Places of numbers that do not lie in order. */
@@ -45,11 +46,11 @@ struct vector_column {
     size_t change_count, change_capacity;
 
     /* Of the one who builds graphs; others read. */
-    atomic_size_t built;     /* places up to here are in the graph */
-    atomic_size_t measured;  /* how much had changed when recall was found to be good; 0: it was not */
-    atomic_uint recall;      /* percent */
-    atomic_uint list_factor; /* the walk's list is so many times as long */
-    atomic_bool is_lost;     /* the walk does not find what it should */
+    atomic_size_t built;      /* places up to here are in the graph */
+    atomic_size_t measured;   /* how much had changed when recall was found to be good; 0: it was not */
+    atomic_uint recall;       /* percent */
+    atomic_uint list_percent; /* how long the walk's list is, of what is asked for */
+    atomic_bool is_lost;      /* the walk does not find what it should */
     atomic_size_t placed, live,
         bytes; /* as `count`, less what is gone, and what it takes: for those without a lock */
     size_t samples, samples_asked, samples_found; /* the builder's own */

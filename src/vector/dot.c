@@ -8,13 +8,14 @@ static bool always(void)
     return true;
 }
 
-static void dots_plain(const int8_t *query, const int8_t *codes, size_t bytes, size_t count, int32_t *dots)
+static void dots_plain(const int8_t *query, const int8_t *const *code, size_t bytes, size_t count,
+                       int32_t *dots)
 {
-    for (size_t i = 0; i < count; i++, codes += bytes) {
+    for (size_t i = 0; i < count; i++) {
         int32_t sum = 0;
 
         for (size_t k = 0; k < bytes; k++)
-            sum += query[k] * codes[k];
+            sum += query[k] * code[i][k];
         dots[i] = sum;
     }
 }
@@ -37,18 +38,18 @@ static bool has_vnni(void)
  * An instruction multiplies unsigned bytes by signed ones: the code's sign goes over to the query. Two products
  * together are at most 2 * 127 * 127, which 16 bits hold.
  */
-__attribute__((target("avx2"))) static void dots_avx2(const int8_t *query, const int8_t *codes, size_t bytes,
-                                                      size_t count, int32_t *dots)
+__attribute__((target("avx2"))) static void dots_avx2(const int8_t *query, const int8_t *const *code,
+                                                      size_t bytes, size_t count, int32_t *dots)
 {
     const __m256i ones = _mm256_set1_epi16(1);
 
-    for (size_t i = 0; i < count; i++, codes += bytes) {
+    for (size_t i = 0; i < count; i++) {
         __m256i sum[2] = { _mm256_setzero_si256(), _mm256_setzero_si256() };
         __m128i half;
 
         for (size_t k = 0; k < bytes; k += VECTOR_LANE_BYTES)
             for (size_t h = 0; h < 2; h++) {
-                __m256i c = _mm256_loadu_si256((const __m256i *)(codes + k) + h);
+                __m256i c = _mm256_loadu_si256((const __m256i *)(code[i] + k) + h);
                 __m256i q = _mm256_loadu_si256((const __m256i *)(query + k) + h);
                 __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(c), _mm256_sign_epi8(q, c));
 
@@ -63,39 +64,41 @@ __attribute__((target("avx2"))) static void dots_avx2(const int8_t *query, const
 }
 
 /*
- * The instruction wants unsigned bytes on one side: codes are moved up by 128, and 128 times the query's sum is taken
- * off what comes out.
+ * The instruction wants unsigned bytes on one side: codes are moved up by 128, and 128 times the query's sum, which the
+ * same instruction makes, is taken off first.
  */
 __attribute__((target("avx512f,avx512bw,avx512vnni"))) static void dots_vnni(const int8_t *query,
-                                                                             const int8_t *codes,
+                                                                             const int8_t *const *code,
                                                                              size_t bytes, size_t count,
                                                                              int32_t *dots)
 {
     const __m512i high = _mm512_set1_epi8((char)0x80);
-    int32_t moved = 0;
+    __m512i moved = _mm512_setzero_si512(), first;
 
-    for (size_t k = 0; k < bytes; k++)
-        moved += 128 * query[k];
-    for (size_t i = 0; i < count; i++, codes += bytes) {
-        __m512i sum = _mm512_setzero_si512();
+    for (size_t k = 0; k < bytes; k += VECTOR_LANE_BYTES)
+        moved = _mm512_dpbusd_epi32(moved, high, _mm512_loadu_si512(query + k));
+    first = _mm512_sub_epi32(_mm512_setzero_si512(), moved);
+    for (size_t i = 0; i < count; i++) {
+        __m512i sum = first;
 
         for (size_t k = 0; k < bytes; k += VECTOR_LANE_BYTES)
-            sum = _mm512_dpbusd_epi32(sum, _mm512_xor_si512(_mm512_loadu_si512(codes + k), high),
+            sum = _mm512_dpbusd_epi32(sum, _mm512_xor_si512(_mm512_loadu_si512(code[i] + k), high),
                                       _mm512_loadu_si512(query + k));
-        dots[i] = _mm512_reduce_add_epi32(sum) - moved;
+        dots[i] = _mm512_reduce_add_epi32(sum);
     }
 }
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 
 /* Two products together are at most 2 * 127 * 127, which 16 bits hold. */
-static void dots_neon(const int8_t *query, const int8_t *codes, size_t bytes, size_t count, int32_t *dots)
+static void dots_neon(const int8_t *query, const int8_t *const *code, size_t bytes, size_t count,
+                      int32_t *dots)
 {
-    for (size_t i = 0; i < count; i++, codes += bytes) {
+    for (size_t i = 0; i < count; i++) {
         int32x4_t sum = vdupq_n_s32(0);
 
         for (size_t k = 0; k < bytes; k += 16) {
-            int8x16_t c = vld1q_s8(codes + k), q = vld1q_s8(query + k);
+            int8x16_t c = vld1q_s8(code[i] + k), q = vld1q_s8(query + k);
             int16x8_t pairs = vmull_s8(vget_low_s8(c), vget_low_s8(q));
 
             sum = vpadalq_s16(sum, vmlal_s8(pairs, vget_high_s8(c), vget_high_s8(q)));

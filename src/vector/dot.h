@@ -1,5 +1,5 @@
 /*
- * src/vector/dot.h - products of codes: one with many that lie one behind the other.
+ * src/vector/dot.h - products of codes: one with many, wherever each of them lies.
  * A code is whole numbers of -127 to 127, a byte each, filled up with zeros to a multiple of VECTOR_LANE_BYTES. Sums of
  * such products are exact, so that every form gives the same.
  *
@@ -12,8 +12,9 @@
 
 enum { VECTOR_LANE_BYTES = 64 };
 
-/* dots[i] is the product of `query` and the i-th code; each has `bytes` bytes. */
-typedef void vector_dots(const int8_t *query, const int8_t *codes, size_t bytes, size_t count, int32_t *dots);
+/* dots[i] is the product of `query` and code[i]; each has `bytes` bytes. */
+typedef void vector_dots(const int8_t *query, const int8_t *const *code, size_t bytes, size_t count,
+                         int32_t *dots);
 
 struct vector_form {
     const char *name;

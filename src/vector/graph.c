@@ -15,15 +15,15 @@
 #include "vector/column_private.h"
 
 enum {
-    BUILD_STEP = 64, /* vectors between two looks whether somebody waits */
-    ENTRIES = 64,    /* a walk begins at the nearest of so many */
-    SAMPLES = 100,   /* queries by which recall is measured, and how many they ask for */
+    BUILD_STEP = 64,    /* vectors between two looks whether somebody waits */
+    ENTRIES = 64,       /* a walk begins at the nearest of so many */
+    SCORED_MAX = 64,    /* at once: entries, or where a list of edges leads */
+    EDGES_OF_LINE = 16, /* of the processor's cache */
+    SAMPLES = 200,      /* queries by which recall is measured, and how many they ask for */
     SAMPLE_ROWS = 10,
-    RECALL_PERCENT_MIN = 98,
-    LIST_FACTOR_MAX = 8,
+    RECALL_PER_MILLE_MIN = 985, /* 98 of 100 are promised, and so many samples err by half of one */
+    LIST_PERCENT_MAX = 800,
 };
-
-static const uint32_t nowhere = UINT32_MAX;
 
 /* Where less than that part may be candidates, codes are scanned. */
 static const double least_share = 0.1;
@@ -43,18 +43,23 @@ struct walk {
         bool left;
     } * met;
     size_t count, list;
-    uint32_t without; /* a place that is passed over as if it were not there; nowhere: none is */
+    uint32_t without; /* a place that is passed over as if it were not there; NOWHERE: none is */
     uint64_t codes;
 };
 
-static float score_at(struct walk *walk, uint32_t at)
+/* At most SCORED_MAX of them. */
+static void score_many(struct walk *walk, const uint32_t *at, size_t count, float *score)
 {
     const struct vector_column *column = walk->column;
-    int32_t dot;
+    const int8_t *code[SCORED_MAX] = { 0 };
+    int32_t dots[SCORED_MAX];
 
-    column->form->dots(walk->code, code_at(column, at), column->code_bytes, 1, &dot);
-    walk->codes++;
-    return vector_score(walk->function, measure_at(column, at), walk->measure, dot);
+    for (size_t i = 0; i < count; i++)
+        code[i] = code_at(column, at[i]);
+    column->form->dots(walk->code, code, column->code_bytes, count, dots);
+    for (size_t i = 0; i < count; i++)
+        score[i] = vector_score(walk->function, measure_at(column, at[i]), walk->measure, dots[i]);
+    walk->codes += count;
 }
 
 static bool mark(struct walk *walk, uint32_t at)
@@ -66,68 +71,101 @@ static bool mark(struct walk *walk, uint32_t at)
     return !was;
 }
 
+static _Atomic uint32_t *edges_of(const struct vector_column *column, uint32_t at)
+{
+    return chunk_of(column, at)->edge + (size_t)(at % CHUNK_VECTORS) * EDGES_MAX;
+}
+
+/* Codes and edges lie far apart, and are fetched before they are wanted. */
+static void fetch_code(const struct vector_column *column, uint32_t at)
+{
+    __builtin_prefetch(measure_at(column, at));
+    __builtin_prefetch(code_at(column, at));
+    __builtin_prefetch(code_at(column, at) + VECTOR_LANE_BYTES);
+}
+
+static void fetch_edges(const struct vector_column *column, uint32_t at)
+{
+    for (size_t i = 0; i < EDGES_MAX; i += EDGES_OF_LINE)
+        __builtin_prefetch(edges_of(column, at) + i);
+}
+
+/* The first of the met that is worse. */
+static size_t place_of(const struct walk *walk, float score)
+{
+    size_t low = 0, high = walk->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (walk->met[middle].score < score)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
 /* Where it belongs among the met, if it is good enough; its place, or `count` when it is not. */
 static size_t meet(struct walk *walk, uint32_t at, float score)
 {
-    size_t place = walk->count;
+    size_t place;
 
     if (walk->count == walk->list && score <= walk->met[walk->count - 1].score)
         return walk->count;
+    fetch_edges(walk->column, at);
+    place = place_of(walk, score);
     if (walk->count < walk->list)
         walk->count++;
-    else
-        place--;
-    while (place > 0 && walk->met[place - 1].score < score) {
-        walk->met[place] = walk->met[place - 1];
-        place--;
-    }
+    memmove(walk->met + place + 1, walk->met + place, (walk->count - 1 - place) * sizeof(*walk->met));
     walk->met[place] = (struct met){ score, at, false };
     return place;
 }
 
 static void begin(struct walk *walk, size_t built)
 {
-    size_t apart = built / ENTRIES ? built / ENTRIES : 1;
-    uint32_t best = 0;
-    float score = -INFINITY;
+    size_t apart = built / ENTRIES ? built / ENTRIES : 1, count = 0, best = 0;
+    uint32_t entry[ENTRIES] = { 0 };
+    float score[ENTRIES];
 
-    for (size_t at = 0; at < built; at += apart) {
-        float its = at == walk->without ? -INFINITY : score_at(walk, (uint32_t)at);
-
-        if (its > score) {
-            score = its;
-            best = (uint32_t)at;
-        }
+    for (size_t at = 0; at < built && count < ENTRIES; at += apart)
+        if (at != walk->without)
+            entry[count++] = (uint32_t)at;
+    score_many(walk, entry, count, score);
+    for (size_t i = 1; i < count; i++)
+        best = score[i] > score[best] ? i : best;
+    if (count) {
+        mark(walk, entry[best]);
+        meet(walk, entry[best], score[best]);
     }
-    mark(walk, best);
-    meet(walk, best, score);
 }
 
-/* Where edges lead that nobody has followed yet. Codes lie far apart, and are fetched before they are wanted. */
+/* Where edges lead that nobody has followed yet. */
 static size_t follow(struct walk *walk, uint32_t at, size_t built, uint32_t to[EDGES_MAX])
 {
     const struct vector_column *column = walk->column;
-    const struct vector_chunk *chunk = chunk_of(column, at);
-    const _Atomic uint32_t *edge = chunk->edge + (size_t)(at % CHUNK_VECTORS) * EDGES_MAX;
-    size_t edges = atomic_load_explicit(&chunk->edge_count[at % CHUNK_VECTORS], memory_order_relaxed);
+    const _Atomic uint32_t *edge = edges_of(column, at);
     size_t count = 0;
 
-    for (size_t i = 0; i < edges; i++) {
+    for (size_t i = 0; i < EDGES_MAX; i++) {
         uint32_t next = atomic_load_explicit(&edge[i], memory_order_relaxed);
 
-        if (next >= built || !mark(walk, next))
+        if (next == NOWHERE)
+            break;
+        if (next >= built)
             continue;
-        __builtin_prefetch(measure_at(column, next));
-        __builtin_prefetch(code_at(column, next));
-        __builtin_prefetch(code_at(column, next) + VECTOR_LANE_BYTES);
-        to[count++] = next;
+        to[count] = next;
+        count += mark(walk, next); /* no branch: nobody could foretell it */
     }
+    for (size_t i = 0; i < count; i++)
+        fetch_code(column, to[i]);
     return count;
 }
 
 static void go(struct walk *walk, size_t built)
 {
     uint32_t to[EDGES_MAX];
+    float score[EDGES_MAX];
 
     begin(walk, built);
     for (size_t next = 0; next < walk->count;) {
@@ -139,8 +177,9 @@ static void go(struct walk *walk, size_t built)
         }
         walk->met[next].left = true;
         count = follow(walk, walk->met[next].at, built, to);
+        score_many(walk, to, count, score);
         for (size_t i = 0; i < count; i++) {
-            size_t place = meet(walk, to[i], score_at(walk, to[i]));
+            size_t place = meet(walk, to[i], score[i]);
 
             least = place < least ? place : least;
         }
@@ -164,9 +203,10 @@ static enum vector_function function_of(const struct vector_column *column)
 
 static float score_between(const struct vector_column *column, uint32_t a, uint32_t b)
 {
+    const int8_t *code = code_at(column, b);
     int32_t dot;
 
-    column->form->dots(code_at(column, a), code_at(column, b), column->code_bytes, 1, &dot);
+    column->form->dots(code_at(column, a), &code, column->code_bytes, 1, &dot);
     return vector_score(function_of(column), measure_at(column, a), measure_at(column, b), dot);
 }
 
@@ -188,13 +228,11 @@ static size_t prune(const struct vector_column *column, struct met *list, size_t
 
 static void put_edges(const struct vector_column *column, uint32_t at, const struct met *list, size_t count)
 {
-    struct vector_chunk *chunk = chunk_of(column, at);
-    _Atomic uint32_t *edge = chunk->edge + (size_t)(at % CHUNK_VECTORS) * EDGES_MAX;
+    _Atomic uint32_t *edge = edges_of(column, at);
 
     assert(count <= EDGES_MAX);
-    for (size_t i = 0; i < count; i++)
-        atomic_store_explicit(&edge[i], list[i].at, memory_order_relaxed);
-    atomic_store_explicit(&chunk->edge_count[at % CHUNK_VECTORS], (unsigned char)count, memory_order_relaxed);
+    for (size_t i = 0; i < EDGES_MAX; i++)
+        atomic_store_explicit(&edge[i], i < count ? list[i].at : NOWHERE, memory_order_relaxed);
 }
 
 static int by_met(const void *a, const void *b)
@@ -210,25 +248,21 @@ static int by_met(const void *a, const void *b)
 static void add_edge(struct builder *builder, uint32_t from, uint32_t to)
 {
     const struct vector_column *column = builder->walk.column;
-    struct vector_chunk *chunk = chunk_of(column, from);
-    _Atomic uint32_t *edge = chunk->edge + (size_t)(from % CHUNK_VECTORS) * EDGES_MAX;
-    atomic_uchar *count = &chunk->edge_count[from % CHUNK_VECTORS];
-    size_t edges = atomic_load_explicit(count, memory_order_relaxed);
+    _Atomic uint32_t *edge = edges_of(column, from);
     struct met *list = builder->pruned;
 
-    if (edges < EDGES_MAX) {
-        atomic_store_explicit(&edge[edges], to, memory_order_relaxed);
-        atomic_store_explicit(count, (unsigned char)(edges + 1), memory_order_relaxed);
-        return;
+    for (size_t i = 0; i < EDGES_MAX; i++) {
+        list[i].at = atomic_load_explicit(&edge[i], memory_order_relaxed);
+        if (list[i].at == NOWHERE) {
+            atomic_store_explicit(&edge[i], to, memory_order_relaxed);
+            return;
+        }
     }
-    for (size_t i = 0; i < edges; i++) {
-        uint32_t at = atomic_load_explicit(&edge[i], memory_order_relaxed);
-
-        list[i] = (struct met){ .score = score_between(column, from, at), .at = at };
-    }
-    list[edges++] = (struct met){ .score = score_between(column, from, to), .at = to };
-    qsort(list, edges, sizeof(*list), by_met);
-    put_edges(column, from, list, prune(column, list, edges));
+    list[EDGES_MAX].at = to;
+    for (size_t i = 0; i <= EDGES_MAX; i++)
+        list[i].score = score_between(column, from, list[i].at);
+    qsort(list, EDGES_MAX + 1, sizeof(*list), by_met);
+    put_edges(column, from, list, prune(column, list, EDGES_MAX + 1));
 }
 
 static void insert(struct builder *builder, uint32_t at)
@@ -256,7 +290,7 @@ static void build_some(struct vector_column *column, size_t from, size_t to)
     struct builder builder = { .walk = { .column = column,
                                          .function = function_of(column),
                                          .list = column->key.build_list,
-                                         .without = nowhere } };
+                                         .without = NOWHERE } };
     struct met met[SEARCH_LIST_MAX];
 
     assert(column->key.build_list && column->key.build_list <= SEARCH_LIST_MAX);
@@ -288,13 +322,13 @@ static bool search_graph(const struct vector_column *column, struct vector_searc
                          .function = search->function,
                          .marks = search->marks,
                          .without = without,
-                         .list = list * atomic_load(&column->list_factor) };
+                         .list = list * atomic_load(&column->list_percent) / 100 };
 
     walk.met = calloc(walk.list, sizeof(*walk.met));
     if (!walk.met)
         return false;
     memset(search->marks, 0, vector_column_mark_bytes(column));
-    if (without != nowhere)
+    if (without != NOWHERE)
         mark(&walk, without);
     search->count = 0;
     go(&walk, built);
@@ -351,18 +385,21 @@ static size_t changes_of(const struct vector_column *column)
     return placed + placed - atomic_load(&column->live);
 }
 
-/* Where too little is found the list is made longer; if even the longest does not do, the column is scanned. */
+/*
+ * Where too little is found the list is made longer by a quarter; if even the longest does not do, the column is scanned.
+ * Small steps: who looks for more than is promised looks longer than need be.
+ */
 static void judge_recall(struct vector_column *column)
 {
-    unsigned factor = atomic_load(&column->list_factor);
-    unsigned percent =
-        column->samples_asked ? (unsigned)(100 * column->samples_found / column->samples_asked) : 100;
-    bool is_good = percent >= RECALL_PERCENT_MIN;
+    unsigned list = atomic_load(&column->list_percent);
+    unsigned per_mille =
+        column->samples_asked ? (unsigned)(1000 * column->samples_found / column->samples_asked) : 1000;
+    bool is_good = per_mille >= RECALL_PER_MILLE_MIN;
 
-    atomic_store(&column->recall, percent);
+    atomic_store(&column->recall, per_mille / 10);
     atomic_store(&column->measured, is_good ? changes_of(column) : 0);
-    if (!is_good && factor < LIST_FACTOR_MAX)
-        atomic_store(&column->list_factor, 2 * factor);
+    if (!is_good && list < LIST_PERCENT_MAX)
+        atomic_store(&column->list_percent, list + list / 4);
     else if (!is_good)
         atomic_store(&column->is_lost, true);
     column->samples = column->samples_asked = column->samples_found = 0;
@@ -430,5 +467,5 @@ bool vector_column_walk(const struct vector_column *column, struct vector_search
 
     if (!walks(column, search, built) || share < least_share)
         return false;
-    return search_graph(column, search, (size_t)((double)list / share), nowhere);
+    return search_graph(column, search, (size_t)((double)list / share), NOWHERE);
 }

@@ -135,6 +135,7 @@ static void offer(const struct vector_column *column, struct vector_search *sear
 
 void search_range(const struct vector_column *column, struct vector_search *search, size_t from, size_t to)
 {
+    const int8_t *code[BLOCK_VECTORS];
     int32_t dots[BLOCK_VECTORS];
 
     while (from < to) {
@@ -142,7 +143,9 @@ void search_range(const struct vector_column *column, struct vector_search *sear
         size_t count = to - from < in_chunk ? to - from : in_chunk;
 
         count = count < BLOCK_VECTORS ? count : BLOCK_VECTORS;
-        column->form->dots(search->code, code_at(column, from), column->code_bytes, count, dots);
+        for (size_t i = 0; i < count; i++)
+            code[i] = code_at(column, from) + i * column->code_bytes;
+        column->form->dots(search->code, code, column->code_bytes, count, dots);
         offer(column, search, from, count, dots);
         search->codes += count;
         from += count;
@@ -153,9 +156,10 @@ void search_range(const struct vector_column *column, struct vector_search *sear
 
 static void search_one(const struct vector_column *column, struct vector_search *search, size_t at)
 {
+    const int8_t *code = code_at(column, at);
     int32_t dot;
 
-    column->form->dots(search->code, code_at(column, at), column->code_bytes, 1, &dot);
+    column->form->dots(search->code, &code, column->code_bytes, 1, &dot);
     offer(column, search, at, 1, &dot);
     search->codes++;
 }

@@ -141,6 +141,7 @@ bool near_descends(const struct near *near)
 
 /* ---- what it costs ---- */
 
+/* What part of the items passes the filter: by those that were read, before that by the index. */
 static double passing(const struct near *near, const struct way *way)
 {
     static const double guess = 0.25;
@@ -148,6 +149,8 @@ static double passing(const struct near *near, const struct way *way)
 
     if (!near->has_filter)
         return 1;
+    if (near->read)
+        return (double)(near->passed + 1) / (double)(near->read + 1);
     if (way->access->kind == ACCESS_ANY)
         return guess;
     share = (way->access_items + 1) / (way->scope_items + 1);
@@ -220,15 +223,20 @@ static bool make_room(struct near *near)
     return true;
 }
 
-/* The numbers that can pass the filter, where that spares more than it costs. */
-static enum status gather(struct near *near, struct way *way)
+/*
+ * The numbers that can pass the filter, where that spares more than it costs. Before each search: when fewer of the items
+ * that were read have passed than the index foretold, it may be worth it after all.
+ */
+static enum status gather(struct near *near)
 {
+    struct way *way = near->way;
     size_t room = (size_t)way->access_items * 2 + GATHERED_MIN; /* how many they are is known about */
     struct numbers numbers = { 0 };
     enum status st = ST_OK;
 
-    if (cost_gathered(near, way) >= cost_read(near, way))
+    if (near->gathered || cost_gathered(near, way) >= cost_read(near, way))
         return ST_OK;
+    near->gathered = true;
     TRY(numbers_gather(&way->planner, &near->cursor->kept, way->picks, 0, room, &numbers));
     if (numbers.end != numbers_end)
         goto out;
@@ -276,6 +284,7 @@ enum status near_open(struct near *near, struct cursor *cursor, struct way *way)
 
     near->lead = (struct lead){ lead_next, lead_saw, lead_suffices };
     near->cursor = cursor;
+    near->way = way;
     near->index = way->planner.index;
     near->search = (struct vector_search){ .function = near->function };
     if (!near->index->vectors || !cursor->source->pick || !encode_query(near))
@@ -288,8 +297,6 @@ enum status near_open(struct near *near, struct cursor *cursor, struct way *way)
     find_limits(near, way);
     if (!make_room(near))
         TRY(op_fail_as(cursor->eval.op, ST_QUERY_MEMORY));
-    TRY(gather(near, way));
-    near->search.by_most = near->is_exact;
     TRY(search_more(near));
     near->is_open = true;
 out:
@@ -315,20 +322,25 @@ static enum status search_more(struct near *near)
     size_t places = vector_column_count(near->vectors.column), list;
     struct op *op = near->cursor->eval.op;
     uint64_t codes = search->codes;
+    enum status st;
 
+    TRY(gather(near));
+    search->by_most = near->is_exact;
     search->wanted = before ? 4 * before : first;
     if (search->wanted > places)
         search->wanted = places ? places : 1;
     search->found = arena_try_alloc(&near->cursor->kept, search->wanted * sizeof(*search->found));
     if (!search->found)
-        return op_fail_as(op, ST_QUERY_MEMORY);
+        TRY(op_fail_as(op, ST_QUERY_MEMORY));
     near->next = 0;
     list = near->list > search->wanted || !before ? near->list : search->wanted;
     near->walked = near->kind == NEAR_GRAPH && vector_column_walk(near->vectors.column, search, list);
     if (!near->walked)
         vector_column_scan(near->vectors.column, search);
     op->work.codes_read += search->codes - codes;
-    return op_check(op);
+    st = op_check(op);
+out:
+    return st;
 }
 
 /* There are no more candidates than these. */

@@ -37,7 +37,9 @@ struct near {
 
     bool is_open;
     struct cursor *cursor;
+    struct way *way;
     const struct query_index *index;
+    bool gathered; /* the numbers that can pass, or it was tried */
     struct query_vectors vectors;
     struct vector_search search;
     uint8_t *seen; /* by places of the column: was given already */
