@@ -198,6 +198,28 @@ static uint64_t rocks_disk_bytes(struct backend *backend)
     return folder_bytes(rocks_of(backend)->directory);
 }
 
+static uint64_t property(struct rocks *rocks, rocksdb_column_family_handle_t *family, const char *name)
+{
+    uint64_t value = 0;
+
+    if (family && rocksdb_property_int_cf(rocks->db, family, name, &value) != 0)
+        return 0;
+    return value;
+}
+
+static void rocks_memory(struct backend *backend, struct backend_memory *memory)
+{
+    static const char buffers[] = "rocksdb.cur-size-all-mem-tables";
+    struct rocks *rocks = rocks_of(backend);
+
+    pthread_rwlock_rdlock(&rocks->handle_lock);
+    if (rocks->db) {
+        memory->blocks = property(rocks, rocks->rows, "rocksdb.block-cache-usage"); /* the index shares it */
+        memory->buffers = property(rocks, rocks->rows, buffers) + property(rocks, rocks->index, buffers);
+    }
+    pthread_rwlock_unlock(&rocks->handle_lock);
+}
+
 /* Leaves the next start nothing to replay. What cannot be flushed is in the write-ahead log all the same. */
 static void flush(struct rocks *rocks)
 {
@@ -249,6 +271,7 @@ static const struct backend_ops rocks_ops = {
     .remove_range = rocks_remove_range,
     .reopen = rocks_reopen,
     .disk_bytes = rocks_disk_bytes,
+    .memory = rocks_memory,
     .rest = rocks_rest,
     .backup = rocks_backup,
     .close = rocks_close,
