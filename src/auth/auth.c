@@ -9,6 +9,7 @@
 #include "base/encode.h"
 #include "base/heap.h"
 #include "base/limits.h"
+#include "base/readers.h"
 #include "base/thread.h"
 
 const char auth_emulator_key[] =
@@ -30,7 +31,7 @@ struct key_set {
 };
 
 struct auth {
-    pthread_rwlock_t lock; /* guards what follows: held shared while a signature is checked */
+    struct readers lock; /* guards what follows: held shared while a signature is checked */
     struct key_set keys;
     struct bearer *bearer; /* NULL: tokens of identity providers are not accepted */
 };
@@ -79,7 +80,7 @@ enum status auth_open(struct op *op, const char *const *base64_keys, size_t coun
     struct auth *made = heap_allocate(sizeof(*made));
     enum status st;
 
-    thread_rwlock_init(&made->lock);
+    readers_init(&made->lock);
     TRY(read_keys(op, base64_keys, count, &made->keys));
     *auth = made;
     made = NULL;
@@ -92,7 +93,7 @@ void auth_close(struct auth *auth)
 {
     if (!auth)
         return;
-    pthread_rwlock_destroy(&auth->lock);
+    readers_free(&auth->lock);
     bearer_close(auth->bearer);
     OPENSSL_cleanse(auth, sizeof(*auth));
     free(auth);
@@ -104,9 +105,9 @@ enum status auth_replace(struct op *op, struct auth *auth, const char *const *ba
     enum status st;
 
     TRY(read_keys(op, base64_keys, count, &keys));
-    pthread_rwlock_wrlock(&auth->lock);
+    readers_exclude(&auth->lock);
     auth->keys = keys;
-    pthread_rwlock_unlock(&auth->lock);
+    readers_admit(&auth->lock);
 out:
     OPENSSL_cleanse(&keys, sizeof(keys));
     return st;
@@ -116,10 +117,10 @@ void auth_set_bearer(struct auth *auth, struct bearer *bearer)
 {
     struct bearer *old;
 
-    pthread_rwlock_wrlock(&auth->lock);
+    readers_exclude(&auth->lock);
     old = auth->bearer;
     auth->bearer = bearer;
-    pthread_rwlock_unlock(&auth->lock);
+    readers_admit(&auth->lock);
     bearer_close(old);
 }
 
@@ -311,7 +312,7 @@ static bool check_signature(struct op *op, struct auth *auth, const struct reque
     bool match = false;
 
     assert(subject->link.data); /* which may be empty */
-    pthread_rwlock_rdlock(&auth->lock);
+    readers_enter(&auth->lock);
     for (int way = 0; way < SPELLINGS && !match; way++) {
         struct slice link = spelling(op, subject, way);
 
@@ -320,7 +321,7 @@ static bool check_signature(struct op *op, struct auth *auth, const struct reque
         match = signed_by_any_key(&auth->keys, payload(op, request, subject->type, link), subject->writes,
                                   signature, which);
     }
-    pthread_rwlock_unlock(&auth->lock);
+    readers_leave(&auth->lock);
     return match;
 }
 
@@ -375,9 +376,9 @@ void auth_print_token(struct auth *auth, const struct grant *grant, struct buf *
     char room[GRANT_TEXT_MAX];
 
     assert(grant->permission.size > 0); /* a token is of a permission: size 0 stands for a master key */
-    pthread_rwlock_rdlock(&auth->lock);
+    readers_enter(&auth->lock);
     hmac_sign(signing_key(&auth->keys), grant_text(encoded, room), signature);
-    pthread_rwlock_unlock(&auth->lock);
+    readers_leave(&auth->lock);
     buf_text(out, "type=resource&ver=1&sig=");
     base64_encode(out, slice_make(signature, sizeof(signature)));
     buf_byte(out, ';');
@@ -400,9 +401,9 @@ static bool is_signed(struct auth *auth, struct slice text, const uint8_t signat
     enum auth_key which;
     bool match;
 
-    pthread_rwlock_rdlock(&auth->lock);
+    readers_enter(&auth->lock);
     match = signed_by_any_key(&auth->keys, text, true, signature, &which);
-    pthread_rwlock_unlock(&auth->lock);
+    readers_leave(&auth->lock);
     return match;
 }
 
@@ -463,9 +464,9 @@ enum status auth_check_metrics_token(struct op *op, struct auth *auth, const str
     if (header.size > 7 && slice_is_nocase(slice_make(header.data, 7), "Bearer ") &&
         hex_decode(slice_trim(slice_after(header, 7)), signature, sizeof(signature), &size) &&
         size == HMAC_BYTES) {
-        pthread_rwlock_rdlock(&auth->lock);
+        readers_enter(&auth->lock);
         match = signed_by_any_key(&auth->keys, slice_of(METRICS_TEXT), false, signature, &which);
-        pthread_rwlock_unlock(&auth->lock);
+        readers_leave(&auth->lock);
     }
     if (match)
         return ST_OK;
@@ -538,9 +539,9 @@ static enum status check_bearer(struct op *op, struct auth *auth, const struct c
     if (!slice_is(credentials->version, "1.0") && !slice_is(credentials->version, "1"))
         TRY(malformed(op));
     TRY(jwt_parse(op, credentials->sig, &jwt));
-    pthread_rwlock_rdlock(&auth->lock);
+    readers_enter(&auth->lock);
     st = check_jwt(op, auth, &jwt, principal);
-    pthread_rwlock_unlock(&auth->lock);
+    readers_leave(&auth->lock);
 out:
     return st;
 }
@@ -550,9 +551,9 @@ unsigned auth_missing_actions(struct auth *auth, const struct principal *princip
 {
     unsigned missing;
 
-    pthread_rwlock_rdlock(&auth->lock);
+    readers_enter(&auth->lock);
     missing = roles_missing(auth->bearer ? bearer_roles(auth->bearer) : NULL, principal, actions, scope);
-    pthread_rwlock_unlock(&auth->lock);
+    readers_leave(&auth->lock);
     return missing;
 }
 
@@ -560,9 +561,9 @@ bool auth_allows_somewhere(struct auth *auth, const struct principal *principal,
 {
     bool allows;
 
-    pthread_rwlock_rdlock(&auth->lock);
+    readers_enter(&auth->lock);
     allows = roles_allow_somewhere(auth->bearer ? bearer_roles(auth->bearer) : NULL, principal, action);
-    pthread_rwlock_unlock(&auth->lock);
+    readers_leave(&auth->lock);
     return allows;
 }
 

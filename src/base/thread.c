@@ -1,7 +1,18 @@
 /* src/base/thread.c - a mark on the threads that never wait, and what they put off; locks whose writers go first. */
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "base/thread.h"
+
+unsigned thread_number(void)
+{
+    static atomic_uint threads;
+    static _Thread_local unsigned known; /* one more than the number; 0: not yet */
+
+    if (!known)
+        known = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1;
+    return known - 1;
+}
 
 static _Thread_local bool forbidden;
 

@@ -9,6 +9,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+/* Of the calling thread, from 0 on in the order in which threads asked: for what each of some threads has of its own. */
+unsigned thread_number(void);
+
 void thread_forbid_blocking(void);
 bool thread_may_block(void);
 

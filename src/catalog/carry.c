@@ -38,10 +38,10 @@ enum { NUMBERS_BESIDE = 16 };
 
 static void take_dropped(struct catalog *catalog, struct past *past)
 {
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     for (const struct container *old = catalog->dropped; old; old = old->life->next_dropped)
         past_note(past, past_name(old->link), container_lsn(old));
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
 }
 
 void carry_take(struct op *op, struct catalog *catalog, struct carried *carried)

@@ -264,14 +264,14 @@ enum status catalog_check_owner(struct op *op, struct catalog *catalog, const st
     enum rid_type type = rid_type(owner);
     bool found;
 
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     if (type == RID_TYPE_DATABASE)
         found = map_find(&known->databases_by_rid, rid_slice(owner)) != NULL;
     else if (type == RID_TYPE_CONTAINER)
         found = map_find(&known->containers_by_rid, rid_slice(owner)) != NULL;
     else
         found = child_at(catalog, owner) != NULL;
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     return found ? ST_OK : op_fail_as(op, ST_OWNER_NOT_FOUND);
 }
 
@@ -501,9 +501,9 @@ enum status catalog_create_container(struct op *op, struct catalog *catalog, str
 static enum status current_container(struct op *op, struct catalog *catalog, const struct container *old,
                                      struct container **now)
 {
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     *now = container_take(map_find(&catalog->known.containers_by_rid, rid_slice(&old->rid)));
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     if (!*now)
         return op_fail_as(op, ST_NOT_FOUND);
     return ST_OK;
@@ -780,7 +780,7 @@ static struct container *take_unreferenced(struct catalog *catalog)
 {
     struct container **link, *found = NULL;
 
-    pthread_rwlock_wrlock(&catalog->lock);
+    readers_exclude(&catalog->lock);
     for (link = &catalog->dropped; *link && !found;) {
         assert(atomic_load(&(*link)->life->references) > 0); /* the list's own */
         if (atomic_load(&(*link)->life->references) == 1) {
@@ -792,7 +792,7 @@ static struct container *take_unreferenced(struct catalog *catalog)
             link = &(*link)->life->next_dropped;
         }
     }
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_admit(&catalog->lock);
     return found;
 }
 
@@ -922,7 +922,7 @@ enum status catalog_open_with(struct op *op, struct store *store, index_compute 
     made->store = store;
     made->compute = compute;
     pthread_mutex_init(&made->changing, NULL);
-    thread_rwlock_init(&made->lock);
+    readers_init(&made->lock);
     TRY(store_bucket(op, store, CATALOG_BUCKET, &made->bucket));
     TRY(catalog_load(op, made));
     change_note_lsn(made, made->lsn); /* nobody else knows it yet */
@@ -958,7 +958,7 @@ void catalog_close(struct catalog *catalog)
         catalog->dropped = container->life->next_dropped;
         container_release(container);
     }
-    pthread_rwlock_destroy(&catalog->lock);
+    readers_free(&catalog->lock);
     pthread_mutex_destroy(&catalog->changing);
     free(catalog);
 }

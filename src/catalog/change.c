@@ -142,7 +142,7 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
     struct known old_ones;
 
     thread_assert_locked(&catalog->changing);
-    pthread_rwlock_wrlock(&catalog->lock);
+    readers_exclude(&catalog->lock);
     old_ones = catalog->known;
     catalog->known = fresh->known;
     fresh->known = old_ones;
@@ -156,7 +156,7 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
             succeed(catalog, slot->value, map_find(&catalog->known.containers_by_rid, slot->key));
         slot->value = NULL;
     }
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_admit(&catalog->lock);
     atomic_fetch_add(&catalog->offers_version, 1);
 }
 
@@ -169,13 +169,13 @@ static enum status read_anew(struct op *op, struct catalog *catalog)
     enum status st;
 
     thread_assert_locked(&catalog->changing);
-    thread_rwlock_init(&fresh.lock);
+    readers_init(&fresh.lock);
     TRY(catalog_load(op, &fresh));
     supersede(catalog, &fresh);
     change_note_lsn(catalog, fresh.lsn);
 out:
     catalog_forget(&fresh);
-    pthread_rwlock_destroy(&fresh.lock);
+    readers_free(&fresh.lock);
     return st;
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 #include <pthread.h>
 
+#include "base/readers.h"
 #include "catalog/child.h"
 #include "catalog/map.h"
 #include "catalog/past.h"
@@ -33,8 +34,8 @@ struct catalog {
     uint64_t lsn; /* of the bucket: everything up to it is known here. Guarded by `changing` */
     pthread_mutex_t changing; /* held over a whole change, its commit included; guards `past` and `claim` */
     struct past past;
-    struct claim claim;    /* what children take in memory */
-    pthread_rwlock_t lock; /* guards what follows; never held over I/O, and never taken twice by a thread */
+    struct claim claim;  /* what children take in memory */
+    struct readers lock; /* guards what follows; never held over I/O, and never taken twice by a thread */
     struct known known;
     struct container *dropped; /* data still to be removed */
     _Atomic uint64_t offers_version;

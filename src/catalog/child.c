@@ -172,11 +172,11 @@ uint64_t catalog_offers_version(const struct catalog *catalog)
 static void add(struct catalog *catalog, struct child *child)
 {
     assert(child);
-    pthread_rwlock_wrlock(&catalog->lock);
+    readers_exclude(&catalog->lock);
     assert(!map_find(&catalog->known.children_by_place, child->place)); /* no number is used twice */
     map_put(&catalog->known.children_by_place, child->place, child);
     map_put(&catalog->known.children_by_name, child->name, child);
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_admit(&catalog->lock);
     claim_anyway(&catalog->claim, child->memory_bytes);
     note_change(catalog, child);
 }
@@ -184,11 +184,11 @@ static void add(struct catalog *catalog, struct child *child)
 static void retire(struct catalog *catalog, struct child *child)
 {
     thread_assert_locked(&catalog->changing);
-    pthread_rwlock_wrlock(&catalog->lock);
+    readers_exclude(&catalog->lock);
     assert(map_find(&catalog->known.children_by_place, child->place) == child);
     map_remove(&catalog->known.children_by_place, child->place);
     map_remove(&catalog->known.children_by_name, child->name);
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_admit(&catalog->lock);
     claim_less(&catalog->claim, child->memory_bytes);
     note_change(catalog, child);
     child_release(child);
@@ -201,12 +201,12 @@ static void exchange(struct catalog *catalog, struct child *old, struct child *n
     assert(old && new);
     assert(rid_equal(&old->rid, &new->rid));
     assert(rid_equal(&old->parent, &new->parent));
-    pthread_rwlock_wrlock(&catalog->lock);
+    readers_exclude(&catalog->lock);
     assert(map_find(&catalog->known.children_by_place, old->place) == old);
     map_remove(&catalog->known.children_by_name, old->name); /* the new one may have another id */
     map_put(&catalog->known.children_by_place, new->place, new);
     map_put(&catalog->known.children_by_name, new->name, new);
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_admit(&catalog->lock);
     claim_anyway(&catalog->claim, new->memory_bytes);
     claim_less(&catalog->claim, old->memory_bytes);
     note_change(catalog, new);
@@ -244,9 +244,9 @@ struct child *catalog_find_child(struct catalog *catalog, enum rid_type type, co
 {
     struct child *child;
 
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     child = child_take(called(catalog, type, parent, name));
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     return child;
 }
 
@@ -268,9 +268,9 @@ struct child *catalog_find_offer(struct catalog *catalog, const struct rid *owne
 {
     struct child *child;
 
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     child = child_take(with_name(catalog, RID_TYPE_OFFER, owner, slice_of("")));
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     return child;
 }
 
@@ -278,9 +278,9 @@ struct child *catalog_find_child_at(struct catalog *catalog, const struct rid *r
 {
     struct child *child;
 
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     child = child_take(child_at(catalog, rid));
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     return child;
 }
 
@@ -294,13 +294,13 @@ size_t catalog_list_children(struct catalog *catalog, enum rid_type type, const 
     struct map_slot *slots;
     size_t count;
 
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     slots = catalog_sorted(&catalog->known.children_by_place, slice_make(prefix, prefix_size), from, &count);
     if (count > limit)
         count = limit;
     for (size_t i = 0; i < count; i++)
         list[i] = child_take(slots[i].value);
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     free(slots);
     return count;
 }
@@ -310,13 +310,13 @@ size_t catalog_count_children(struct catalog *catalog, enum rid_type type, const
     const struct map *map = &catalog->known.children_by_place;
     size_t count = 0;
 
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     for (size_t i = 0; i < map->capacity; i++) {
         const struct child *child = map->slot[i].value;
 
         count += child && child->type == type && rid_equal(&child->parent, parent);
     }
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     return count;
 }
 

@@ -19,22 +19,22 @@ static void assert_agree(const struct map *by_rid, const struct map *by_id)
 void catalog_add_database(struct catalog *catalog, struct database *database)
 {
     assert(atomic_load(&database->references) > 0); /* the one that the maps take */
-    pthread_rwlock_wrlock(&catalog->lock);
+    readers_exclude(&catalog->lock);
     map_put(&catalog->known.databases_by_rid, rid_slice(&database->rid), database);
     map_put(&catalog->known.databases_by_id, database->id, database);
     assert_agree(&catalog->known.databases_by_rid, &catalog->known.databases_by_id);
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_admit(&catalog->lock);
 }
 
 void catalog_add_container(struct catalog *catalog, struct container *container)
 {
     assert(atomic_load(&container->life->references) > 0); /* the one that the maps take */
     assert(!container_successor(container));               /* only the newest version can be found */
-    pthread_rwlock_wrlock(&catalog->lock);
+    readers_exclude(&catalog->lock);
     map_put(&catalog->known.containers_by_rid, rid_slice(&container->rid), container);
     map_put(&catalog->known.containers_by_id, container->name, container);
     assert_agree(&catalog->known.containers_by_rid, &catalog->known.containers_by_id);
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_admit(&catalog->lock);
 }
 
 void catalog_add_swapped(struct catalog *catalog, struct container *first, struct container *second)
@@ -43,7 +43,7 @@ void catalog_add_swapped(struct catalog *catalog, struct container *first, struc
     struct known *known = &catalog->known;
 
     thread_assert_locked(&catalog->changing);
-    pthread_rwlock_wrlock(&catalog->lock);
+    readers_exclude(&catalog->lock);
     for (int i = 0; i < 2; i++) {
         assert(map_find(&known->containers_by_rid, rid_slice(&both[i]->rid)));
         assert(map_find(&known->containers_by_id, both[i]->name)); /* the other one, until now */
@@ -51,14 +51,14 @@ void catalog_add_swapped(struct catalog *catalog, struct container *first, struc
         map_put(&known->containers_by_id, both[i]->name, both[i]);
     }
     assert_agree(&known->containers_by_rid, &known->containers_by_id);
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_admit(&catalog->lock);
 }
 
 /* From now on nobody finds the container. Its data is removed when the last reference is back. */
 void catalog_retire_container(struct catalog *catalog, struct container *container)
 {
     thread_assert_locked(&catalog->changing);
-    pthread_rwlock_wrlock(&catalog->lock);
+    readers_exclude(&catalog->lock);
     assert(map_find(&catalog->known.containers_by_rid, rid_slice(&container->rid)) == container);
     map_remove(&catalog->known.containers_by_rid, rid_slice(&container->rid));
     map_remove(&catalog->known.containers_by_id, container->name);
@@ -67,7 +67,7 @@ void catalog_retire_container(struct catalog *catalog, struct container *contain
     assert(catalog->dropped != container);
     container->life->next_dropped = catalog->dropped;
     catalog->dropped = container;
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_admit(&catalog->lock);
 }
 
 void catalog_retire_database(struct catalog *catalog, const struct rid *rid)
@@ -75,13 +75,13 @@ void catalog_retire_database(struct catalog *catalog, const struct rid *rid)
     struct database *database;
 
     thread_assert_locked(&catalog->changing);
-    pthread_rwlock_wrlock(&catalog->lock);
+    readers_exclude(&catalog->lock);
     database = map_find(&catalog->known.databases_by_rid, rid_slice(rid));
     assert(database); /* the same change has asked catalog_check_owner() */
     map_remove(&catalog->known.databases_by_rid, rid_slice(&database->rid));
     map_remove(&catalog->known.databases_by_id, database->id);
     assert_agree(&catalog->known.databases_by_rid, &catalog->known.databases_by_id);
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_admit(&catalog->lock);
     database_release(database);
 }
 
@@ -90,13 +90,13 @@ struct database *catalog_find_database(struct catalog *catalog, struct slice nam
     struct database *database = NULL;
     struct rid rid;
 
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     if (rid_parse(name, &rid) && rid.size == RID_DATABASE_BYTES)
         database = map_find(&catalog->known.databases_by_rid, rid_slice(&rid));
     if (!database)
         database = map_find(&catalog->known.databases_by_id, name);
     database_take(database);
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     return database;
 }
 
@@ -119,14 +119,14 @@ struct container *catalog_find_container(struct catalog *catalog, const struct d
     struct container *container = NULL;
     struct rid rid;
 
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     if (rid_parse(name, &rid) && rid.size == RID_CONTAINER_BYTES &&
         memcmp(rid.bytes, database->rid.bytes, RID_DATABASE_BYTES) == 0)
         container = map_find(&catalog->known.containers_by_rid, rid_slice(&rid));
     if (!container)
         container = catalog_with_id(catalog, database, name);
     container_take(container);
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     return container;
 }
 
@@ -160,13 +160,13 @@ size_t catalog_list_databases(struct catalog *catalog, struct slice after, struc
     struct map_slot *slots;
     size_t count;
 
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     slots = catalog_sorted(&catalog->known.databases_by_rid, slice_of(""), after, &count);
     if (count > limit)
         count = limit;
     for (size_t i = 0; i < count; i++)
         list[i] = database_take(slots[i].value);
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     free(slots);
     return count;
 }
@@ -177,13 +177,13 @@ size_t catalog_list_containers(struct catalog *catalog, const struct database *d
     struct map_slot *slots;
     size_t count;
 
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     slots = catalog_sorted(&catalog->known.containers_by_rid, rid_slice(&database->rid), after, &count);
     if (count > limit)
         count = limit;
     for (size_t i = 0; i < count; i++)
         list[i] = container_take(slots[i].value);
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     free(slots);
     return count;
 }
@@ -239,13 +239,13 @@ static size_t list_most(struct catalog *catalog, uint64_t (*weight)(const struct
     struct most most = { .weight = weight, .list = list, .weighed = weighed };
 
     most.limit = limit < METRIC_CONTAINERS_MAX ? limit : METRIC_CONTAINERS_MAX;
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     for (size_t i = 0; i < map->capacity; i++)
         if (map->slot[i].value)
             insert_by_weight(&most, map->slot[i].value);
     for (size_t i = 0; i < most.count; i++)
         container_take(list[i]);
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     return most.count;
 }
 
@@ -265,14 +265,14 @@ size_t catalog_list_where(struct catalog *catalog, container_filter *filter, con
     const struct map *map = &catalog->known.containers_by_rid;
     size_t count = 0;
 
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     for (size_t i = 0; i < map->capacity && count < limit; i++) {
         struct container *container = map->slot[i].value;
 
         if (container && (!filter || filter(container, context)))
             list[count++] = container_take(container);
     }
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     return count;
 }
 
@@ -280,11 +280,11 @@ struct container *catalog_find_by_rid(struct catalog *catalog, const struct rid 
 {
     struct container *found;
 
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     found = map_find(&catalog->known.containers_by_rid, rid_slice(rid));
     if (found)
         container_take(found);
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     return found;
 }
 
@@ -292,16 +292,16 @@ bool catalog_has_container(struct catalog *catalog, const struct rid *rid)
 {
     bool found;
 
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     found = map_find(&catalog->known.containers_by_rid, rid_slice(rid)) != NULL;
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
     return found;
 }
 
 void catalog_count(struct catalog *catalog, size_t *databases, size_t *containers)
 {
-    pthread_rwlock_rdlock(&catalog->lock);
+    readers_enter(&catalog->lock);
     *databases = catalog->known.databases_by_rid.count;
     *containers = catalog->known.containers_by_rid.count;
-    pthread_rwlock_unlock(&catalog->lock);
+    readers_leave(&catalog->lock);
 }

@@ -24,6 +24,11 @@ enum {
     PROGRAM_MB = 128,   /* write buffers, code, threads, and what an idle server has of everything */
 
     ARENAS_PER_CORE = 2, /* of the allocator's own, each of which keeps what it was given back */
+
+    SPARE_BYTES_MIN = 16 * 1024 * 1024, /* less is soon wanted again */
+    SPARE_PART = 8,                     /* and so is one in so many of what is held */
+    GIVE_BACK_MS = 10 * 1000,           /* each page that is wanted again costs the system a fault */
+    GIVE_BACK_IN_VAIN_MS = 60 * 1000,   /* what is left lies in pages that others use */
 };
 
 static size_t least(size_t a, size_t b)
@@ -129,4 +134,51 @@ const char *memory_settle(struct settings *settings, size_t available_mb)
     if (memory_fixed_bytes(settings->cache_mb) > ((size_t)settings->memory_mb << 20) / 4 * 3)
         return "more than --memory has room for: --cache-mb";
     return NULL;
+}
+
+/* ---- what is not needed any more ---- */
+
+static void read_resident(struct memory_use *use)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long long resident, shared;
+
+    if (!file)
+        return;
+    if (fscanf(file, "%*u %llu %llu", &resident, &shared) == 2 && shared <= resident) {
+        use->resident_bytes = resident * (uint64_t)sysconf(_SC_PAGESIZE);
+        use->own_bytes = (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+    }
+    fclose(file);
+}
+
+void memory_use(struct memory_use *use)
+{
+    struct mallinfo2 heap = mallinfo2();
+
+    *use = (struct memory_use){ .heap_bytes = heap.uordblks + heap.hblkhd };
+    read_resident(use);
+}
+
+bool memory_is_spare(const struct memory_use *use)
+{
+    if (use->heap_bytes == 0) /* another allocator, which has ways of its own */
+        return false;
+    return use->own_bytes > use->heap_bytes + use->heap_bytes / SPARE_PART + SPARE_BYTES_MIN;
+}
+
+void memory_give_back(int64_t now_ms, int64_t *due_ms)
+{
+    struct memory_use before, after;
+
+    if (now_ms < *due_ms)
+        return;
+    *due_ms = now_ms + GIVE_BACK_MS;
+    memory_use(&before);
+    if (!memory_is_spare(&before))
+        return;
+    malloc_trim(0);
+    memory_use(&after);
+    if (after.own_bytes + SPARE_BYTES_MIN / 2 > before.own_bytes)
+        *due_ms = now_ms + GIVE_BACK_IN_VAIN_MS;
 }

@@ -16,6 +16,7 @@
 #include "main/init.h"
 #include "main/keyfile.h"
 #include "main/listener.h"
+#include "main/memory.h"
 #include "main/serve.h"
 
 struct server {
@@ -29,6 +30,7 @@ struct server {
     struct now *now;
     struct engine *engine;
     struct listener *listener;
+    int64_t give_back_ms; /* when memory is looked for that nobody needs */
 };
 
 /* --- the steps of starting --- */
@@ -173,6 +175,7 @@ static void keep_house(struct op *op, struct server *server)
         audit_note(server->audit, op, "roles", server->settings->jwks);
     audit_look(server->audit);
     engine_keep_house(op, server->engine);
+    memory_give_back(env_monotonic_ms(op->env), &server->give_back_ms);
     listener_sample(server->listener);
 }
 

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "base/limits.h"
+#include "main/memory.h"
 #include "main/statistics.h"
 
 /* All figures of one moment. */
@@ -15,6 +16,7 @@ struct figures {
     struct otlp_stats spans;
     struct vector_columns_stats vectors;
     struct word_lists_stats words;
+    struct memory_use memory;
     uint64_t databases, containers, writable;
 };
 
@@ -28,6 +30,7 @@ static void read_figures(const struct statistics *of, struct figures *figures)
         .containers = containers,
         .writable = store_is_writable(of->store),
     };
+    memory_use(&figures->memory);
     ledger_usage(of->ledger, &figures->ledger);
     vector_columns_stats(&figures->vectors);
     word_lists_stats(&figures->words);
@@ -62,6 +65,8 @@ static const struct figure {
     { "store_reopens_total", COUNTER, AT(store.reopens) },
     { "store_written_bytes_total", COUNTER, AT(store.bytes_written) },
     { "store_disk_bytes", GAUGE, AT(store.disk_bytes) },
+    { "store_block_cache_bytes", GAUGE, AT(store.block_cache_bytes) },
+    { "store_write_buffer_bytes", GAUGE, AT(store.write_buffer_bytes) },
     { "index_memory_bytes", GAUGE, AT(store.index_memory_bytes) },
     { "index_runs", GAUGE, AT(store.index_runs) },
     { "index_run_bytes", GAUGE, AT(store.index_run_bytes) },
@@ -69,6 +74,8 @@ static const struct figure {
     { "cache_hits_total", COUNTER, AT(store.cache_hits) },
     { "cache_misses_total", COUNTER, AT(store.cache_misses) },
     { "cache_bytes", GAUGE, AT(store.cache_bytes) },
+    { "resident_bytes", GAUGE, AT(memory.resident_bytes) },
+    { "heap_bytes", GAUGE, AT(memory.heap_bytes) },
     { "vector_columns", GAUGE, AT(vectors.columns) },
     { "vector_codes", GAUGE, AT(vectors.vectors) },
     { "vector_graph_vectors", GAUGE, AT(vectors.graph_vectors) },

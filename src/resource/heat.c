@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/heap.h"
+#include "base/thread.h"
 #include "catalog/ranges.h"
 #include "resource/heat.h"
 
@@ -91,12 +92,7 @@ void heat_close(struct heat *heat)
 /* Threads take shards in turn, and each stays with its own. */
 static struct shard *own_shard(struct heat *heat)
 {
-    static atomic_uint threads;
-    static _Thread_local unsigned number;
-
-    if (!number)
-        number = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1;
-    return &heat->shard[number % SHARDS];
+    return &heat->shard[thread_number() % SHARDS];
 }
 
 /* For how many requests this one stands; 0: it is not noted. */

@@ -16,6 +16,12 @@ struct mutation {
     struct slice key, value; /* value.data is NULL for a deletion */
 };
 
+/* In bytes, as of now. */
+struct backend_memory {
+    uint64_t blocks;  /* of files, in the cache */
+    uint64_t buffers; /* of what was written and is not in files yet */
+};
+
 struct backend_ops {
     enum status (*snapshot)(struct op *op, struct backend *backend, struct backend_snapshot **snapshot);
     void (*release)(struct backend *backend, struct backend_snapshot *snapshot);
@@ -36,6 +42,9 @@ struct backend_ops {
        still work where the backend can manage that, and reopen() may be tried again. */
     enum status (*reopen)(struct op *op, struct backend *backend);
     uint64_t (*disk_bytes)(struct backend *backend);
+
+    /* What it has in memory of its own. NULL: nothing. */
+    void (*memory)(struct backend *backend, struct backend_memory *memory);
 
     /* `rests`: little is written, so the backend may spend time to make reads cheaper. May be NULL. */
     enum status (*rest)(struct op *op, struct backend *backend, bool rests);

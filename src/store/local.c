@@ -406,12 +406,23 @@ static void add_cache_stats(struct cache *cache, struct store_stats *stats)
     stats->cache_bytes = own.bytes;
 }
 
+static void add_backend_memory(struct backend *backend, struct store_stats *stats)
+{
+    struct backend_memory own = { 0 };
+
+    if (backend->ops->memory)
+        backend->ops->memory(backend, &own);
+    stats->block_cache_bytes = own.blocks;
+    stats->write_buffer_bytes = own.buffers;
+}
+
 static void local_stats(struct store *store, struct store_stats *stats)
 {
     struct local *local = local_of(store);
 
     committer_stats(local->committer, stats);
     stats->disk_bytes = local->backend->ops->disk_bytes(local->backend);
+    add_backend_memory(local->backend, stats);
     if (local->packed)
         add_packed_stats(local->packed, stats);
     if (local->cache)

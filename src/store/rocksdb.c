@@ -42,18 +42,18 @@ enum status rocks_failed(struct op *op, const char *what, char *message)
 enum status rocks_enter(struct op *op, struct rocks *rocks)
 {
     if (op->may_block)
-        pthread_rwlock_rdlock(&rocks->handle_lock);
-    else if (pthread_rwlock_tryrdlock(&rocks->handle_lock) != 0)
+        readers_enter(&rocks->handle_lock);
+    else if (!readers_try_enter(&rocks->handle_lock))
         return op_fail_as(op, ST_WOULD_BLOCK);
     if (rocks->db)
         return ST_OK;
-    pthread_rwlock_unlock(&rocks->handle_lock);
+    readers_leave(&rocks->handle_lock);
     return op_fail(op, ST_UNAVAILABLE, "The store could not be reopened after a failure.");
 }
 
 void rocks_leave(struct rocks *rocks)
 {
-    pthread_rwlock_unlock(&rocks->handle_lock);
+    readers_leave(&rocks->handle_lock);
 }
 
 /* ---- writing ---- */
@@ -126,10 +126,10 @@ static void compact(void *context, struct slice from, struct slice to)
 {
     struct rocks *rocks = context;
 
-    pthread_rwlock_rdlock(&rocks->handle_lock);
+    readers_enter(&rocks->handle_lock);
     if (rocks->db)
         rocksdb_compact_range(rocks->db, from.data, from.size, to.data, to.size);
-    pthread_rwlock_unlock(&rocks->handle_lock);
+    readers_leave(&rocks->handle_lock);
 }
 
 /*
@@ -138,10 +138,10 @@ static void compact(void *context, struct slice from, struct slice to)
  */
 static void stop_compacting(struct rocks *rocks)
 {
-    pthread_rwlock_rdlock(&rocks->handle_lock);
+    readers_enter(&rocks->handle_lock);
     if (rocks->db)
         rocksdb_disable_manual_compaction(rocks->db); /* a new handle has it enabled again */
-    pthread_rwlock_unlock(&rocks->handle_lock);
+    readers_leave(&rocks->handle_lock);
 }
 
 /* Whole files first, which costs next to nothing; what is left over gets one range tombstone. */
@@ -182,20 +182,42 @@ static enum status rocks_reopen(struct op *op, struct backend *backend)
     enum status st;
 
     stop_compacting(rocks);
-    pthread_rwlock_wrlock(&rocks->handle_lock);
+    readers_exclude(&rocks->handle_lock);
     atomic_fetch_add(&rocks->reopens, 1);
     rocks_close_handle(rocks);
     st = rocks_open_for_writing(op, rocks);
     why = op->error;
     if (st != ST_OK && rocks_open_for_reading(op, rocks) == ST_OK)
         op->error = why; /* the first reason is the one that matters */
-    pthread_rwlock_unlock(&rocks->handle_lock);
+    readers_admit(&rocks->handle_lock);
     return st;
 }
 
 static uint64_t rocks_disk_bytes(struct backend *backend)
 {
     return folder_bytes(rocks_of(backend)->directory);
+}
+
+static uint64_t property(struct rocks *rocks, rocksdb_column_family_handle_t *family, const char *name)
+{
+    uint64_t value = 0;
+
+    if (family && rocksdb_property_int_cf(rocks->db, family, name, &value) != 0)
+        return 0;
+    return value;
+}
+
+static void rocks_memory(struct backend *backend, struct backend_memory *memory)
+{
+    static const char buffers[] = "rocksdb.cur-size-all-mem-tables";
+    struct rocks *rocks = rocks_of(backend);
+
+    readers_enter(&rocks->handle_lock);
+    if (rocks->db) {
+        memory->blocks = property(rocks, rocks->rows, "rocksdb.block-cache-usage"); /* the index shares it */
+        memory->buffers = property(rocks, rocks->rows, buffers) + property(rocks, rocks->index, buffers);
+    }
+    readers_leave(&rocks->handle_lock);
 }
 
 /* Leaves the next start nothing to replay. What cannot be flushed is in the write-ahead log all the same. */
@@ -234,7 +256,7 @@ static void rocks_close(struct backend *backend)
     pthread_mutex_destroy(&rocks->backup_mutex);
     pthread_mutex_destroy(&rocks->settle_mutex);
     pthread_mutex_destroy(&rocks->snapshots_mutex);
-    pthread_rwlock_destroy(&rocks->handle_lock);
+    readers_free(&rocks->handle_lock);
     free(rocks->directory);
     free(rocks);
     rocks_release_new();
@@ -249,6 +271,7 @@ static const struct backend_ops rocks_ops = {
     .remove_range = rocks_remove_range,
     .reopen = rocks_reopen,
     .disk_bytes = rocks_disk_bytes,
+    .memory = rocks_memory,
     .rest = rocks_rest,
     .backup = rocks_backup,
     .close = rocks_close,
@@ -277,7 +300,7 @@ static struct rocks *rocks_new(const struct store_options *options)
     rocks->write_unsynced = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync(rocks->write_synced, 1);
     rocks->batch = rocksdb_writebatch_create();
-    thread_rwlock_init(&rocks->handle_lock);
+    readers_init(&rocks->handle_lock);
     pthread_mutex_init(&rocks->snapshots_mutex, NULL);
     rocks->tidy = tidy_open(compact, rocks);
     return rocks;

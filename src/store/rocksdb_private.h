@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/readers.h"
 #include "store/backend.h"
 #include "store/tidy.h"
 
@@ -50,7 +51,7 @@ struct rocks {
     rocksdb_writeoptions_t *write_synced, *write_unsynced;
     rocksdb_writebatch_t *batch; /* the committer's, reused */
 
-    pthread_rwlock_t handle_lock;
+    struct readers handle_lock;
     rocksdb_t *db;                         /* NULL when it could not be opened at all */
     rocksdb_column_family_handle_t *rows;  /* the default one, which calls without a family mean too */
     rocksdb_column_family_handle_t *index; /* NULL when an older store was opened for reading */

@@ -253,13 +253,13 @@ static enum status rocks_run_open(struct op *op, struct run_space *space, bool o
 /* An iterator goes before its database does, so not while that changes. */
 static void free_cursor(struct rocks *rocks, struct run_cursor *cursor)
 {
-    pthread_rwlock_rdlock(&rocks->handle_lock);
+    readers_enter(&rocks->handle_lock);
     if (cursor->at)
         rocksdb_iter_destroy(cursor->at);
     pthread_mutex_lock(&rocks->snapshots_mutex);
     unlink_cursor(cursor);
     pthread_mutex_unlock(&rocks->snapshots_mutex);
-    pthread_rwlock_unlock(&rocks->handle_lock);
+    readers_leave(&rocks->handle_lock);
     rocksdb_readoptions_destroy(cursor->read);
     free(cursor->key);
     free(cursor);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/heap.h"
+#include "base/thread.h"
 #include "workload/book.h"
 
 enum { LISTS = 16, LIST_SIZE = 32, LIST_KNOWN = 16 };
@@ -26,15 +27,9 @@ struct workload {
     struct list list[LISTS];
 };
 
-static atomic_uint threads_seen;
-
 static unsigned my_list(void)
 {
-    static _Thread_local unsigned mine;
-
-    if (mine == 0)
-        mine = 1 + atomic_fetch_add_explicit(&threads_seen, 1, memory_order_relaxed);
-    return mine % LISTS;
+    return thread_number() % LISTS;
 }
 
 struct workload *workload_open(const struct workload_options *options)

@@ -133,6 +133,14 @@ static uint64_t faulty_disk_bytes(struct backend *backend)
     return faulty->under->ops->disk_bytes(faulty->under);
 }
 
+static void faulty_memory(struct backend *backend, struct backend_memory *memory)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    if (faulty->under->ops->memory)
+        faulty->under->ops->memory(faulty->under, memory);
+}
+
 static enum status faulty_rest(struct op *op, struct backend *backend, bool rests)
 {
     struct faulty *faulty = faulty_of(backend);
@@ -293,6 +301,7 @@ static const struct backend_ops faulty_ops = {
     .remove_range = faulty_remove_range,
     .reopen = faulty_reopen,
     .disk_bytes = faulty_disk_bytes,
+    .memory = faulty_memory,
     .rest = faulty_rest,
     .backup = faulty_backup,
     .close = faulty_close,

@@ -256,8 +256,8 @@ static uint64_t disk_bytes(struct fixture *f)
     return stats.disk_bytes;
 }
 
-/* Rows that no compression makes smaller, and in files: closing writes what was in memory. */
-static void fill(struct fixture *f, size_t rows, size_t row_bytes)
+/* Rows that no compression makes smaller. */
+static void write_rows(struct fixture *f, size_t rows, size_t row_bytes)
 {
     struct batch *batch = batch_new(f->op, TEST_BUCKET);
     struct commit_stamp stamp;
@@ -270,7 +270,31 @@ static void fill(struct fixture *f, size_t rows, size_t row_bytes)
         batch_put(batch, key_of(f, i), slice_make(bytes, row_bytes));
     }
     CHECK(store_commit(f->op, f->bucket, batch, &stamp) == ST_OK);
+}
+
+/* The same in files: closing writes what was in memory. */
+static void fill(struct fixture *f, size_t rows, size_t row_bytes)
+{
+    write_rows(f, rows, row_bytes);
     store_close(f->store);
+}
+
+TEST(what_is_written_is_in_buffers_and_what_is_read_from_files_in_the_cache)
+{
+    enum { ROWS = 100, ROW_BYTES = 10 * 1024 };
+    struct store_stats fresh, later;
+    struct fixture f = { 0 };
+
+    REQUIRE(open_store(&f, false));
+    fill(&f, ROWS, ROW_BYTES);
+    REQUIRE(open_store(&f, false));
+    store_stats(f.store, &fresh);
+    CHECK(get(&f, 1).size == ROW_BYTES);
+    write_rows(&f, ROWS, ROW_BYTES);
+    store_stats(f.store, &later);
+    CHECK(later.block_cache_bytes >= fresh.block_cache_bytes + ROW_BYTES);
+    CHECK(later.write_buffer_bytes >= fresh.write_buffer_bytes + (uint64_t)ROWS * ROW_BYTES);
+    store_close(f.store);
 }
 
 TEST(the_space_of_a_dropped_bucket_is_given_back_though_nothing_else_is_written)

@@ -32,12 +32,12 @@ def bench_sorted():
 class Splitter(threading.Thread):
     """Splits and merges until it is told to stop; counts."""
 
-    def __init__(self, url):
+    def __init__(self, url, container="dbs/bench/colls/c"):
         super().__init__()
-        self.client, self.ended, self.changes = clients.Signed(url, EMULATOR_KEY), threading.Event(), 0
+        self.container, self.client, self.ended, self.changes = container, clients.Signed(url, EMULATOR_KEY), threading.Event(), 0
 
     def ask(self, command, body):
-        status, _, text = self.client.ask("POST", "/_orrery/" + command, [], {"container": "dbs/bench/colls/c", **body})
+        status, _, text = self.client.ask("POST", "/_orrery/" + command, [], {"container": self.container, **body})
         if status != 200:
             sys.exit(f"{command} answered {status}: {text}")
         self.changes += 1

@@ -42,6 +42,10 @@ def rss_mb(pid):
         return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) / 1024
 
 
+def folder_mb(path):
+    return sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(path) for name in names) / 1e6
+
+
 class Server:
     """An Orrery on one core, or on all, with the time it took to be ready."""
 
@@ -88,12 +92,14 @@ def send(url, connections, script, requests=None, seconds=SECONDS, core=1):
     out = subprocess.run(on_core(core, ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", script, url]),
                          cwd=YARDSTICKS, env=dict(os.environ, REQS=requests or ""), capture_output=True, text=True).stdout
     count = int(re.search(r"(\d+) requests in", out).group(1))
+    if count == 0:
+        sys.exit(f"nobody answered at {url}")
     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
     if bad:
         print(f"  ! {bad.group(1)} of {count} answers were no success")
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1))
     quantiles = (re.search(rf"^\s+{q}%\s+(\S+)", out, re.M) for q in (50, 99))
-    return count, rate, *(found.group(1) if count else "none" for found in quantiles)
+    return count, rate, *(found.group(1) for found in quantiles)
 
 
 def wrk(pid, url, connections, script, requests=None, seconds=SECONDS, core=1):
@@ -101,4 +107,4 @@ def wrk(pid, url, connections, script, requests=None, seconds=SECONDS, core=1):
     before = cpu_seconds(pid)
     count, rate, *quantiles = send(url, connections, script, requests, seconds, core)
     spent = cpu_seconds(pid) - before
-    return rate, 1e6 * spent / count if count else float("inf"), *quantiles
+    return rate, 1e6 * spent / count, *quantiles
