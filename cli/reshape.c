@@ -6,7 +6,6 @@
 #include "members.h"
 #include "reshape.h"
 #include "reshape_private.h"
-#include "snapshot.h"
 
 enum { LOOK_AGAIN_MS = 200, HOLD_MS = 5000, SWITCHES = 100 };
 
@@ -157,34 +156,15 @@ static bool make_containers(struct reshape *reshape)
     return good;
 }
 
-/* "812"; of a container of several buckets, each of which has its own, there are several. */
-static bool has_one_lsn(const char *etag)
-{
-    const char *number = etag + (*etag == '"');
-    bool has_one = strspn(number, "0123456789") == strcspn(number, "\"");
-
-    if (!has_one)
-        tell("a container of several buckets cannot be reshaped: its changes have no one order");
-    return has_one;
-}
-
 /* From where the feeds of all versions are read later on: whatever is changed from now on is in them. */
 static bool note_now(struct reshape *reshape)
 {
-    static const struct text now = { .data = (char *)"*", .size = 1 };
     bool good = true;
 
     for (size_t i = 0; good && i < reshape->source_count; i++) {
-        orrery_response *response = NULL;
-        orrery_status status = feed_read(reshape, &reshape->source[i], FEED_ALL, &now, &response);
-
         text_empty(&reshape->place[i].latest);
-        good = !orrery_failed(status) && has_one_lsn(orrery_response_etag(response));
-        if (good) {
-            text_empty(&reshape->place[i].all);
-            text_puts(&reshape->place[i].all, orrery_response_etag(response));
-        }
-        orrery_response_free(response);
+        good = feed_now(reshape, &reshape->source[i].link, FEED_ALL, &reshape->place[i].began);
+        feed_place(&reshape->place[i].all, text_of(&reshape->place[i].began));
     }
     return good;
 }
@@ -199,84 +179,113 @@ static bool begin(struct reshape *reshape)
     return state_write(reshape);
 }
 
-/* ---- the copy ---- */
+/* ---- the copy, and what is changed meanwhile ---- */
 
-/* One page; `more` is false when there is nothing new. */
-static bool take_page(struct reshape *reshape, size_t source, enum feed feed, bool *more)
+/* One page more, which leads on from `where`. `more` is false when there is none up to the moment. */
+static bool read_page(struct reshape *reshape, size_t source, enum feed feed, const char *until,
+                      struct text *where, struct pages *pages, bool *more)
 {
-    struct place *place = &reshape->place[source];
-    struct text *where = feed == FEED_ALL ? &place->all : &place->latest;
     orrery_response *response = NULL;
-    orrery_status status = feed_read(reshape, &reshape->source[source], feed, where, &response);
+    orrery_status status =
+        feed_read(reshape, &reshape->source[source].link, feed, text_of(where), until, &response);
     orrery_value changes = orrery_value_member(orrery_response_json(response), "Documents");
-    bool good = !orrery_failed(status);
 
     *more = status != ORRERY_NOT_MODIFIED;
-    if (good && *more) {
-        good = rows_take_over(reshape, source, feed, changes);
-        *(feed == FEED_ALL ? &reshape->changes : &reshape->items) += orrery_value_count(changes);
+    if (orrery_failed(status) || !*more) {
+        orrery_response_free(response);
+        return !orrery_failed(status);
     }
-    if (good) {
-        bool moves = strcmp(text_of(where), orrery_response_etag(response)) != 0;
+    feed_place(where, orrery_response_etag(response));
+    *(feed == FEED_ALL ? &reshape->changes : &reshape->items) += orrery_value_count(changes);
+    pages_add(pages, response);
+    return true;
+}
 
-        text_empty(where);
-        text_puts(where, orrery_response_etag(response));
-        good = !moves || state_write(reshape);
-    }
-    orrery_response_free(response);
+/* Puts down that everything up to there was taken over. */
+static bool move_on(struct reshape *reshape, struct text *place, const struct text *to)
+{
+    if (strcmp(text_of(place), text_of(to)) == 0)
+        return true;
+    feed_place(place, text_of(to));
+    return state_write(reshape);
+}
+
+static bool take_over(struct reshape *reshape, size_t source, struct pages *pages, const struct text *to)
+{
+    bool good = (!pages->count || rows_take_over(reshape, source, FEED_ALL, pages)) &&
+                move_on(reshape, &reshape->place[source].all, to);
+
+    pages_free(pages);
     return good;
 }
 
-/* Items as they are, up to the LSN from which on the other feed has every change. */
+/*
+ * Everything up to now. A page of one bucket ends at an LSN, and is taken over by itself. Of several buckets only a moment has
+ * all of a change that goes from one to another: what was changed up to then is taken over together.
+ */
+static bool follow_source(struct reshape *reshape, size_t source)
+{
+    struct text moment = { 0 }, where = { 0 };
+    struct pages pages = { 0 };
+    bool more = true, good = feed_now(reshape, &reshape->source[source].link, FEED_ALL, &moment);
+
+    feed_place(&where, text_of(&reshape->place[source].all));
+    while (good && more && strcmp(text_of(&where), text_of(&moment)) != 0) {
+        good = goes_on() && read_page(reshape, source, FEED_ALL, text_of(&moment), &where, &pages, &more);
+        if (good && !feed_is_several(&moment))
+            good = take_over(reshape, source, &pages, &where);
+    }
+    good = good && take_over(reshape, source, &pages, &moment);
+    pages_free(&pages);
+    text_free(&moment);
+    text_free(&where);
+    return good;
+}
+
+static bool follow(struct reshape *reshape)
+{
+    bool good = true;
+
+    for (size_t i = 0; good && i < reshape->source_count; i++)
+        good = follow_source(reshape, i);
+    return good;
+}
+
+static bool copy_page(struct reshape *reshape, size_t source, bool *more)
+{
+    struct place *place = &reshape->place[source];
+    struct text where = { 0 };
+    struct pages pages = { 0 };
+    bool good;
+
+    feed_place(&where, text_of(&place->latest));
+    good = read_page(reshape, source, FEED_LATEST, text_of(&place->began), &where, &pages, more) &&
+           (!*more || rows_take_over(reshape, source, FEED_LATEST, &pages)) &&
+           move_on(reshape, &place->latest, &where);
+    pages_free(&pages);
+    text_free(&where);
+    return good;
+}
+
+/*
+ * Items as they are, if they were not changed since it began: the other feed has those. It is followed meanwhile, so that what
+ * is taken over together is no more than memory has room for.
+ */
 static bool copy(struct reshape *reshape)
 {
     bool good = true;
 
     for (size_t i = 0; good && i < reshape->source_count; i++) {
-        const struct place *place = &reshape->place[i];
         bool more = true;
 
-        while (good && more && feed_lsn(&place->latest) < feed_lsn(&place->all))
-            good = goes_on() && take_page(reshape, i, FEED_LATEST, &more);
+        while (good && more)
+            good = goes_on() && copy_page(reshape, i, &more) && follow(reshape);
     }
     if (!good)
         return false;
     say(reshape, "items copied", reshape->items);
     reshape->phase = PHASE_FOLLOW;
     return state_write(reshape);
-}
-
-/* Everything that is new. With writers at work it may have no end: they are held back, or it goes on until it is interrupted. */
-static bool follow_all(struct reshape *reshape)
-{
-    bool good = true;
-
-    for (size_t i = 0; good && i < reshape->source_count; i++)
-        for (bool more = true; good && more;)
-            good = goes_on() && take_page(reshape, i, FEED_ALL, &more);
-    return good;
-}
-
-/* A page of a very large transaction may end within it, and then is of no one LSN. */
-static bool is_at(const struct place *place, uint64_t lsn)
-{
-    return feed_lsn(&place->all) >= lsn && !strchr(text_of(&place->all), '.');
-}
-
-/* Everything up to now: writers may go on. */
-static bool follow(struct reshape *reshape)
-{
-    bool good = true;
-
-    for (size_t i = 0; good && i < reshape->source_count; i++) {
-        bool more = true;
-        uint64_t lsn = 0;
-
-        good = snapshot_lsn(reshape->cli, text_of(&reshape->source[i].link), &lsn);
-        while (good && more && !is_at(&reshape->place[i], lsn))
-            good = goes_on() && take_page(reshape, i, FEED_ALL, &more);
-    }
-    return good;
 }
 
 /* ---- in the place of the old one ---- */
@@ -304,20 +313,20 @@ static orrery_status hold(const struct reshape *reshape, int ms)
 }
 
 /* If nobody has written to any of them since. */
-static orrery_status swap(const struct reshape *reshape, uint64_t with_lsn)
+static orrery_status swap(const struct reshape *reshape, const struct text *with)
 {
     struct text body = { 0 };
     orrery_status status;
 
     text_puts(&body, "{\"container\":");
     text_json(&body, text_of(&reshape->from), reshape->from.size);
-    text_printf(&body, ",\"lsn\":%llu,\"with\":", (unsigned long long)feed_lsn(&reshape->place[0].all));
+    text_printf(&body, ",\"lsn\":[%s],\"with\":", text_of(&reshape->place[0].all));
     text_json(&body, text_of(&reshape->to), reshape->to.size);
-    text_printf(&body, ",\"withLsn\":%llu,\"unchanged\":[", (unsigned long long)with_lsn);
+    text_printf(&body, ",\"withLsn\":[%s],\"unchanged\":[", text_of(with));
     for (size_t i = 1; i < reshape->source_count; i++) {
         text_puts(&body, i > 1 ? ",{\"container\":" : "{\"container\":");
         text_json(&body, text_of(&reshape->source[i].link), reshape->source[i].link.size);
-        text_printf(&body, ",\"lsn\":%llu}", (unsigned long long)feed_lsn(&reshape->place[i].all));
+        text_printf(&body, ",\"lsn\":[%s]}", text_of(&reshape->place[i].all));
     }
     text_puts(&body, "]}");
     status = command(reshape, "_orrery/swap", &body);
@@ -329,16 +338,16 @@ static orrery_status swap(const struct reshape *reshape, uint64_t with_lsn)
 static bool change_places(struct reshape *reshape)
 {
     orrery_status status = ORRERY_EPRECONDITION;
+    struct text with = { 0 };
     bool good = true;
 
     for (int i = 0; good && status == ORRERY_EPRECONDITION && i < SWITCHES; i++) {
-        uint64_t with_lsn = 0;
-
-        good = worked(reshape, hold(reshape, HOLD_MS)) && follow_all(reshape) &&
-               snapshot_lsn(reshape->cli, text_of(&reshape->to), &with_lsn);
+        good = worked(reshape, hold(reshape, HOLD_MS)) && follow(reshape) &&
+               feed_now(reshape, &reshape->to, FEED_LATEST, &with);
         if (good)
-            status = swap(reshape, with_lsn);
+            status = swap(reshape, &with);
     }
+    text_free(&with);
     if (good && orrery_failed(status))
         cli_tell(reshape->cli, status, NULL);
     if (!good || orrery_failed(status) || reshape->source_count > 1)
@@ -400,8 +409,8 @@ static bool finish(struct reshape *reshape)
     printf("%s is what the plan says; what it was before is %s: delete it when nothing is missed\n",
            text_of(&reshape->from), text_of(&reshape->to));
     for (size_t i = 1; i < reshape->source_count; i++)
-        printf("%s is in it as of LSN %llu: what is written there from now on is not\n",
-               text_of(&reshape->source[i].link), (unsigned long long)feed_lsn(&reshape->place[i].all));
+        printf("%s is in it as of LSN %s: what is written there from now on is not\n",
+               text_of(&reshape->source[i].link), text_of(&reshape->place[i].all));
     return true;
 }
 
@@ -424,7 +433,7 @@ static bool define(struct reshape *reshape)
 /* The new container has everything, and was compared. `done`: it has taken the old one's place already. */
 static bool prepare(struct reshape *reshape, bool *done)
 {
-    uint64_t rows = 0, lsn[SOURCES_MAX] = { 0 };
+    uint64_t rows = 0;
 
     if (!state_read(reshape))
         return false;
@@ -438,12 +447,10 @@ static bool prepare(struct reshape *reshape, bool *done)
         (reshape->phase == PHASE_COPY && !copy(reshape)) || !follow(reshape))
         return false;
     say(reshape, "changes followed", reshape->changes);
-    for (size_t i = 0; i < reshape->source_count; i++)
-        lsn[i] = feed_lsn(&reshape->place[i].all);
-    if (!verify(reshape, lsn, &rows))
+    if (!verify(reshape, &rows))
         return false;
-    printf("%s: %llu items compared as of LSN %llu, none differs\n", text_of(&reshape->from),
-           (unsigned long long)rows, (unsigned long long)lsn[0]);
+    printf("%s: %llu items compared as of LSN %s, none differs\n", text_of(&reshape->from),
+           (unsigned long long)rows, text_of(&reshape->place[0].all));
     return true;
 }
 
@@ -458,8 +465,8 @@ static bool conclude(struct reshape *reshape)
     }
     if (options->switches)
         return follow(reshape) && change_places(reshape) && finish(reshape);
-    printf("%s has every change up to LSN %llu: --switch puts it in the place of %s\n", text_of(&reshape->to),
-           (unsigned long long)feed_lsn(&reshape->place[0].all), text_of(&reshape->from));
+    printf("%s has every change up to LSN %s: --switch puts it in the place of %s\n", text_of(&reshape->to),
+           text_of(&reshape->place[0].all), text_of(&reshape->from));
     return true;
 }
 
@@ -502,6 +509,7 @@ static void reshape_close(struct reshape *reshape)
         text_free(texts[i]);
     for (size_t i = 0; i < reshape->source_count; i++) {
         text_free(&reshape->place[i].latest);
+        text_free(&reshape->place[i].began);
         text_free(&reshape->place[i].all);
     }
 }

@@ -310,16 +310,15 @@ static bool take_item(void *context, const char *row, size_t size)
     return some->count < IMAGES_AT_A_TIME || compare_some(some);
 }
 
-static bool compare_source(struct reshape *reshape, size_t source, uint64_t lsn, struct counts *counts)
+static bool compare_source(struct reshape *reshape, size_t source, struct counts *counts)
 {
-    struct rows_asked asked = { text_of(&reshape->source[source].link), "SELECT * FROM c", lsn };
     struct some *some = must_alloc(sizeof(*some));
     bool good;
 
     some->reshape = reshape;
     some->source = source;
     some->counts = counts;
-    good = rows_as_of(reshape, &asked, take_item, some);
+    good = rows_as_of(reshape, source, "SELECT * FROM c", take_item, some);
     good = compare_some(some) && good;
     free(some);
     return good;
@@ -341,14 +340,14 @@ static bool ask_number(struct reshape *reshape, const char *sql, uint64_t *numbe
     return !orrery_failed(status);
 }
 
-bool embedded_verify(struct reshape *reshape, const uint64_t lsn[SOURCES_MAX])
+bool embedded_verify(struct reshape *reshape)
 {
     struct counts counts = { 0 };
     uint64_t owners = 0, parts = 0, orphans = 0;
     bool good = true;
 
     for (size_t i = 0; good && i < reshape->source_count; i++)
-        good = compare_source(reshape, i, lsn[i], &counts);
+        good = compare_source(reshape, i, &counts);
     good = good && ask_number(reshape, "SELECT VALUE COUNT(1) FROM c WHERE NOT IS_NULL(c.item)", &owners) &&
            ask_number(reshape, "SELECT VALUE SUM(c.count) FROM c", &parts) &&
            ask_number(reshape, "SELECT VALUE SUM(c.count) FROM c WHERE IS_NULL(c.item)", &orphans);

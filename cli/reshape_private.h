@@ -11,9 +11,12 @@
 
 enum reshape_phase { PHASE_BEGIN, PHASE_COPY, PHASE_FOLLOW, PHASE_DONE, PHASES };
 
-/* Where the feeds of a container go on: of the latest versions, and of all. */
+/*
+ * Where the feeds of a container go on: of the latest versions, which is read up to the moment at which it began, and of all, which
+ * is read from then on. 812, and 812,3,97 of a container of three buckets.
+ */
 struct place {
-    struct text latest, all;
+    struct text latest, began, all;
 };
 
 struct reshape {
@@ -54,11 +57,17 @@ bool state_remove(struct reshape *reshape);
 
 /* ---- reshape_feed.c ---- */
 
-/* A page of the changes of a source; 304 leaves `response` without rows. */
+/* A page of the changes of a container, up to a moment, if it is not NULL; 304 leaves `response` without rows. A failure was told. */
 enum feed { FEED_LATEST, FEED_ALL };
-orrery_status feed_read(struct reshape *reshape, const struct source *source, enum feed feed,
-                        const struct text *where, orrery_response **response);
-uint64_t feed_lsn(const struct text *where); /* up to which everything was looked at */
+orrery_status feed_read(struct reshape *reshape, const struct text *link, enum feed feed, const char *where,
+                        const char *until, orrery_response **response);
+
+/* Without what encloses an etag. */
+void feed_place(struct text *place, const char *etag);
+
+/* The LSNs of all buckets as they were at one moment. False: it was told why not. */
+bool feed_now(struct reshape *reshape, const struct text *link, enum feed feed, struct text *moment);
+bool feed_is_several(const struct text *moment); /* buckets */
 
 /* ---- reshape_rows.c ---- */
 
@@ -96,8 +105,19 @@ bool rows_map(struct reshape *reshape, const struct images *images, struct actio
 /* For each item the last action counts. Likewise. */
 bool rows_write(const struct reshape *reshape, const struct target *target, struct actions *actions);
 
-/* What the changes of a page of that source make of the new container. Likewise. */
-bool rows_take_over(struct reshape *reshape, size_t source, enum feed feed, orrery_value changes);
+/* Pages of a feed. */
+struct pages {
+    orrery_response **page;
+    size_t count;
+};
+void pages_add(struct pages *pages, orrery_response *page);
+void pages_free(struct pages *pages);
+
+/*
+ * What the changes of some pages of that source make of the new container, if they are all that was changed between two moments.
+ * Likewise.
+ */
+bool rows_take_over(struct reshape *reshape, size_t source, enum feed feed, const struct pages *pages);
 
 /* The partition key of an item; false: it can have none. The texts are the item's. */
 bool row_key(orrery_value paths, orrery_value row, struct key *key);
@@ -107,8 +127,8 @@ bool row_key(orrery_value paths, orrery_value row, struct key *key);
 /* Likewise, for a plan that embeds. */
 bool embedded_take_over(struct reshape *reshape, size_t source, const struct images *images);
 
-/* Whether wholes have what the sources had at these LSNs, and nothing else. False: it was told. */
-bool embedded_verify(struct reshape *reshape, const uint64_t lsn[SOURCES_MAX]);
+/* Whether wholes have what the sources had when they were followed last, and nothing else. False: it was told. */
+bool embedded_verify(struct reshape *reshape);
 
 /* Calls back with every row that the wholes make. Likewise. */
 bool embedded_rows(struct reshape *reshape, bool (*take)(void *context, const char *row, size_t size),
@@ -116,14 +136,12 @@ bool embedded_rows(struct reshape *reshape, bool (*take)(void *context, const ch
 
 /* ---- reshape_verify.c ---- */
 
-struct rows_asked {
-    const char *link, *sql;
-    uint64_t lsn;
-};
-
-/* Calls back with every row that a query of a container gave at an LSN. False: it was told, or the callback said so. */
-bool rows_as_of(struct reshape *reshape, const struct rows_asked *asked,
+/*
+ * Calls back with every row that a query of a source gave at the moment up to which it was followed. False: it was told, or the
+ * callback said so.
+ */
+bool rows_as_of(struct reshape *reshape, size_t source, const char *sql,
                 bool (*take)(void *context, const char *row, size_t size), void *context);
 
-/* Compares every item that the old container's make, as of these LSNs, with the new one. False: it was told what differs. */
-bool verify(struct reshape *reshape, const uint64_t lsn[SOURCES_MAX], uint64_t *rows);
+/* Compares every item that the old container's make, as of that moment, with the new one. False: it was told what differs. */
+bool verify(struct reshape *reshape, uint64_t *rows);

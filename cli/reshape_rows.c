@@ -48,27 +48,115 @@ static void keep_answer(struct actions *actions, orrery_response *answer)
     actions->answer[actions->answer_count++] = answer;
 }
 
-/* ---- images: what an item was, and what it is ---- */
-
-/* In the order of changes: what an item was is removed, and what it is, is written, which undoes the removal. */
-static void list_images(enum feed feed, orrery_value changes, struct images *images)
+void pages_add(struct pages *pages, orrery_response *page)
 {
-    size_t room = 2 * orrery_value_count(changes) + 1;
+    pages->page = must_resize(pages->page, (pages->count + 1) * sizeof(orrery_response *));
+    pages->page[pages->count++] = page;
+}
+
+void pages_free(struct pages *pages)
+{
+    for (size_t i = 0; i < pages->count; i++)
+        orrery_response_free(pages->page[i]);
+    free(pages->page);
+    *pages = (struct pages){ 0 };
+}
+
+/* ---- names that were seen ---- */
+
+struct seen {
+    char **name;
+    size_t room; /* more than there are names */
+};
+
+static struct seen seen_new(size_t names)
+{
+    return (struct seen){ .name = must_alloc((2 * names + 1) * sizeof(char *)), .room = 2 * names + 1 };
+}
+
+/* Whether it was seen before; from now on it was. */
+static bool seen_before(struct seen *seen, const struct text *name)
+{
+    size_t at = text_hash(text_of(name)) % seen->room;
+
+    while (seen->name[at] && strcmp(seen->name[at], text_of(name)) != 0)
+        at = (at + 1) % seen->room;
+    if (seen->name[at])
+        return true;
+    seen->name[at] = must_copy(text_of(name), name->size);
+    return false;
+}
+
+static void seen_free(struct seen *seen)
+{
+    for (size_t i = 0; i < seen->room; i++)
+        free(seen->name[i]);
+    free(seen->name);
+}
+
+/* ---- images: what items were, and what they are ---- */
+
+static orrery_value changes_of(const struct pages *pages, size_t page)
+{
+    return orrery_value_member(orrery_response_json(pages->page[page]), "Documents");
+}
+
+static void add_image(struct images *images, orrery_value image, bool removes)
+{
+    images->image[images->count] = image;
+    images->removes[images->count++] = removes;
+}
+
+static void list_removed(const struct pages *pages, struct images *images)
+{
     orrery_value change;
 
-    *images = (struct images){ .image = must_alloc(room * sizeof(*images->image)),
-                               .removes = must_alloc(room * sizeof(*images->removes)) };
-    for (size_t at = 0; orrery_value_next(changes, &at, NULL, &change);) {
-        const orrery_value sides[] = { orrery_value_member(change, "previous"),
-                                       feed == FEED_ALL ? orrery_value_member(change, "current") : change };
+    for (size_t i = 0; i < pages->count; i++)
+        for (size_t at = 0; orrery_value_next(changes_of(pages, i), &at, NULL, &change);) {
+            orrery_value previous = orrery_value_member(change, "previous");
 
-        for (int side = feed == FEED_ALL ? 0 : 1; side < 2; side++) {
-            if (orrery_value_count(sides[side]) == 0) /* {}: it was deleted */
-                continue;
-            images->image[images->count] = sides[side];
-            images->removes[images->count++] = side == 0;
+            if (orrery_value_count(previous))
+                add_image(images, previous, true);
         }
-    }
+}
+
+/* From the last change on: an item is what its last change has left, which may be nothing. */
+static void list_written(orrery_value key, enum feed feed, const struct pages *pages, struct seen *seen,
+                         struct images *images)
+{
+    struct text name = { 0 };
+
+    for (size_t i = pages->count; i-- > 0;)
+        for (size_t at = orrery_value_count(changes_of(pages, i)); at-- > 0;) {
+            orrery_value change = orrery_value_element(changes_of(pages, i), at);
+            orrery_value item = feed == FEED_ALL ? orrery_value_member(change, "current") : change;
+            bool is_there = orrery_value_count(item) > 0; /* {}: it was deleted */
+
+            plan_identify(&name, key, is_there ? item : orrery_value_member(change, "previous"));
+            if (!seen_before(seen, &name) && is_there)
+                add_image(images, item, false);
+        }
+    text_free(&name);
+}
+
+/*
+ * All that items were is removed before what they are is written. Changes of several buckets have no one order: what one item
+ * makes may be what another one, of another bucket, has made before it was deleted.
+ */
+static void list_images(orrery_value key, enum feed feed, const struct pages *pages, struct images *images)
+{
+    size_t changes = 0;
+    struct seen seen;
+
+    for (size_t i = 0; i < pages->count; i++)
+        changes += orrery_value_count(changes_of(pages, i));
+    *images = (struct images){ .image = must_alloc((2 * changes + 1) * sizeof(*images->image)),
+                               .removes = must_alloc((2 * changes + 1) * sizeof(*images->removes)) };
+    seen = seen_new(changes);
+    if (feed == FEED_ALL)
+        list_removed(pages, images);
+    list_written(key, feed, pages, &seen, images);
+    seen_free(&seen);
 }
 
 static void add_of_image(struct actions *actions, orrery_value row, const struct images *images, size_t image)
@@ -155,23 +243,14 @@ static void identify(orrery_value paths, orrery_value row, struct text *out)
 /* The last action of each item is left to do. */
 static void leave_last(const struct target *target, struct actions *actions)
 {
-    size_t room = 2 * actions->count + 1;
-    char **seen = must_alloc(room * sizeof(*seen));
+    struct seen seen = seen_new(actions->count);
     struct text name = { 0 };
 
     for (size_t i = actions->count; i-- > 0;) {
-        size_t at;
-
         identify(target->key, actions->action[i].row, &name);
-        for (at = text_hash(text_of(&name)) % room; seen[at] && strcmp(seen[at], text_of(&name)) != 0;)
-            at = (at + 1) % room;
-        actions->action[i].is_done = seen[at] != NULL;
-        if (!seen[at])
-            seen[at] = must_copy(text_of(&name), name.size);
+        actions->action[i].is_done = seen_before(&seen, &name);
     }
-    for (size_t i = 0; i < room; i++)
-        free(seen[i]);
-    free(seen);
+    seen_free(&seen);
     text_free(&name);
 }
 
@@ -293,14 +372,14 @@ bool rows_write(const struct reshape *reshape, const struct target *target, stru
     return good;
 }
 
-bool rows_take_over(struct reshape *reshape, size_t source, enum feed feed, orrery_value changes)
+bool rows_take_over(struct reshape *reshape, size_t source, enum feed feed, const struct pages *pages)
 {
     struct target target = { text_of(&reshape->to), reshape->key };
     struct actions actions = { 0 };
     struct images images;
     bool good;
 
-    list_images(feed, changes, &images);
+    list_images(reshape->source[source].key, feed, pages, &images);
     if (reshape->embeds.count)
         good = embedded_take_over(reshape, source, &images);
     else

@@ -47,9 +47,11 @@ static bool take_state(struct reshape *reshape, orrery_value state)
     set(&reshape->parts_made, member_text(state, "parts"));
     for (size_t i = 0; i < reshape->source_count; i++) {
         orrery_value place = i ? orrery_value_element(orrery_value_member(state, "embedded"), i - 1) : state;
+        bool is_old = !*member_text(place, "began"); /* it was not followed while it was copied */
 
-        set(&reshape->place[i].latest, member_text(place, "latest"));
-        set(&reshape->place[i].all, member_text(place, "all"));
+        feed_place(&reshape->place[i].latest, member_text(place, "latest"));
+        feed_place(&reshape->place[i].began, member_text(place, is_old ? "all" : "began"));
+        feed_place(&reshape->place[i].all, member_text(place, "all"));
     }
     reshape->is_kept = true;
     if (reshape->any_plan)
@@ -88,15 +90,21 @@ bool state_read(struct reshape *reshape)
     return good;
 }
 
-/* Where the feeds of what is embedded go on. */
+/* Places are numbers, points and commas. */
+static void print_place(const struct place *place, struct text *out)
+{
+    text_printf(out, "\"latest\":\"%s\",\"began\":\"%s\",\"all\":\"%s\"", text_of(&place->latest),
+                text_of(&place->began), text_of(&place->all));
+}
+
+/* Where the feeds go on: of the container, and of what is embedded. */
 static void print_places(const struct reshape *reshape, struct text *out)
 {
-    text_puts(out, "\"embedded\":[");
+    print_place(&reshape->place[0], out);
+    text_puts(out, ",\"embedded\":[");
     for (size_t i = 1; i < reshape->source_count; i++) {
-        text_puts(out, i > 1 ? ",{\"latest\":" : "{\"latest\":");
-        text_json(out, text_of(&reshape->place[i].latest), reshape->place[i].latest.size);
-        text_puts(out, ",\"all\":");
-        text_json(out, text_of(&reshape->place[i].all), reshape->place[i].all.size);
+        text_puts(out, i > 1 ? ",{" : "{");
+        print_place(&reshape->place[i], out);
         text_byte(out, '}');
     }
     text_puts(out, "],");
@@ -110,9 +118,7 @@ static void print_state(const struct reshape *reshape, struct text *out)
                     { "phase", phases[reshape->phase] },
                     { "of", text_of(&reshape->of) },
                     { "made", text_of(&reshape->made) },
-                    { "parts", text_of(&reshape->parts_made) },
-                    { "latest", text_of(&reshape->place[0].latest) },
-                    { "all", text_of(&reshape->place[0].all) } };
+                    { "parts", text_of(&reshape->parts_made) } };
     char *plan = NULL;
 
     text_byte(out, '{');

@@ -1,6 +1,6 @@
 /*
- * cli/reshape_verify.c - whether the new container has what the old one's items make, as of one LSN of the old one.
- * The plan's query is asked over the old container as of that LSN. Each of its rows is looked for in the new one, and compared. If
+ * cli/reshape_verify.c - whether the new container has what the old one's items make, as of one moment of the old one.
+ * The plan's query is asked over the old container as of that moment. Each of its rows is looked for in the new one, and compared. If
  * all are there, and the new one has as many items as there are rows, the two agree, and no two rows are one item.
  */
 #include <stdlib.h>
@@ -157,7 +157,7 @@ static bool take_row(void *context, const char *row, size_t size)
            (pile->count < ROWS_AT_A_TIME || settle_pile(comparison->reshape, pile, &comparison->differences));
 }
 
-bool rows_as_of(struct reshape *reshape, const struct rows_asked *asked,
+bool rows_as_of(struct reshape *reshape, size_t source, const char *sql,
                 bool (*take)(void *context, const char *row, size_t size), void *context)
 {
     struct text moment = { 0 };
@@ -167,10 +167,10 @@ bool rows_as_of(struct reshape *reshape, const struct rows_asked *asked,
     orrery_status status;
     bool good = true;
 
-    text_printf(&moment, "x-orrery-as-of: %llu", (unsigned long long)asked->lsn);
+    text_printf(&moment, "x-orrery-as-of: %s", text_of(&reshape->place[source].all));
     headers[0] = text_of(&moment);
-    status =
-        orrery_query_open(reshape->cli->client, asked->link, asked->sql, NULL, 0, NULL, &options, &query);
+    status = orrery_query_open(reshape->cli->client, text_of(&reshape->source[source].link), sql, NULL, 0,
+                               NULL, &options, &query);
     while (good && !orrery_failed(status) && (status = orrery_query_step(query)) == ORRERY_ROW) {
         size_t size;
         const char *row = orrery_query_row(query, &size);
@@ -178,32 +178,23 @@ bool rows_as_of(struct reshape *reshape, const struct rows_asked *asked,
         good = take(context, row, size);
     }
     if (orrery_failed(status))
-        cli_tell(reshape->cli, status, asked->sql);
+        cli_tell(reshape->cli, status, sql);
     orrery_query_close(query);
     text_free(&moment);
     return good && !orrery_failed(status);
 }
 
-/* The rows of the plan's query over the old container. */
-static bool query_rows(struct reshape *reshape, uint64_t lsn, struct comparison *comparison)
+static bool compare_all(struct reshape *reshape, uint64_t *rows, uint64_t *differences)
 {
-    struct rows_asked asked = { .link = text_of(&reshape->from),
-                                .sql = reshape->mapping ? reshape->mapping : "SELECT * FROM c",
-                                .lsn = lsn };
-
-    return rows_as_of(reshape, &asked, take_row, comparison);
-}
-
-static bool compare_all(struct reshape *reshape, const uint64_t *lsn, uint64_t *rows, uint64_t *differences)
-{
+    const char *sql = reshape->mapping ? reshape->mapping : "SELECT * FROM c";
     struct comparison *comparison = must_alloc(sizeof(*comparison));
     bool good;
 
     comparison->reshape = reshape;
     if (reshape->embeds.count)
-        good = embedded_verify(reshape, lsn) && embedded_rows(reshape, take_row, comparison);
+        good = embedded_verify(reshape) && embedded_rows(reshape, take_row, comparison);
     else
-        good = query_rows(reshape, lsn[0], comparison);
+        good = rows_as_of(reshape, 0, sql, take_row, comparison);
     good = settle_pile(reshape, &comparison->pile, &comparison->differences) && good;
     *rows = comparison->rows;
     *differences = comparison->differences;
@@ -227,12 +218,12 @@ static bool count_items(struct reshape *reshape, uint64_t *count)
     return status == ORRERY_ROW;
 }
 
-bool verify(struct reshape *reshape, const uint64_t lsn[SOURCES_MAX], uint64_t *rows)
+bool verify(struct reshape *reshape, uint64_t *rows)
 {
     uint64_t differences = 0, count = 0;
     bool good;
 
-    good = compare_all(reshape, lsn, rows, &differences) && count_items(reshape, &count);
+    good = compare_all(reshape, rows, &differences) && count_items(reshape, &count);
     if (good && differences)
         tell("%llu of %llu items differ: it is not what the plan says, and does not take the old one's place",
              (unsigned long long)differences, (unsigned long long)*rows);

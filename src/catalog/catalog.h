@@ -209,6 +209,9 @@ const struct container *container_latest(const struct container *container);
 enum { CONTAINER_FIRST_LSN = 1 };
 uint64_t container_lsn(const struct container *container);
 
+/* Whether each of its parts is at the LSN that is named for it. */
+bool container_is_at(const struct container *container, const uint64_t *lsn);
+
 /* The same as it is now: a round trip, where other processes may write. */
 enum status container_newest_lsn(struct op *op, const struct container *container, uint64_t *lsn);
 
@@ -315,11 +318,12 @@ enum status catalog_drop_container(struct op *op, struct catalog *catalog, struc
 
 /*
  * Each of two containers of a database gets the other one's id, in one commit; rids, items and ranges stay as they are. Nobody
- * writes to either of them meanwhile: the caller sees to it. ST_PRECONDITION_FAILED: one is not at the LSN that is named.
- * Both are at a later LSN then, above those of the two. Refused by nobody here, and wrong, where other processes may write.
+ * writes to either of them meanwhile: the caller sees to it. ST_PRECONDITION_FAILED: one is not at the LSNs that are named, one
+ * for each of its parts. All parts of both are at the same later LSN then, `after`, above all that they were at. Refused by nobody
+ * here, and wrong, where other processes may write.
  */
 enum status catalog_swap_containers(struct op *op, struct catalog *catalog, struct container *const pair[2],
-                                    const uint64_t lsn[2], uint64_t after[2]);
+                                    const uint64_t *const lsn[2], uint64_t *after);
 
 /* Removes the data of dropped containers that nobody refers to any more. Housekeeping calls it now and then. */
 enum status catalog_sweep(struct op *op, struct catalog *catalog);

@@ -80,6 +80,14 @@ uint64_t container_lsn(const struct container *container)
     return lsn;
 }
 
+bool container_is_at(const struct container *container, const uint64_t *lsn)
+{
+    for (uint32_t i = 0; i < container->part_count; i++)
+        if (bucket_lsn(container->part[i]->bucket) != lsn[i])
+            return false;
+    return true;
+}
+
 enum status container_newest_lsn(struct op *op, const struct container *container, uint64_t *lsn)
 {
     enum status st = ST_OK;

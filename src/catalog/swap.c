@@ -11,7 +11,6 @@ enum { SIDES = 2 };
 struct side {
     struct container *now, *made;
     struct record record;
-    uint64_t lsn;
 };
 
 /* The same members in the same order, with another id. */
@@ -36,12 +35,7 @@ static enum status find_side(struct op *op, struct catalog *catalog, const struc
                              struct side *side)
 {
     side->now = catalog_find_by_rid(catalog, &wanted->rid);
-    if (!side->now)
-        return op_fail_as(op, ST_NOT_FOUND);
-    if (side->now->part_count != 1) /* it has as many LSNs */
-        return op_fail(op, ST_NOT_BUILT, "A container of several buckets is not renamed.");
-    side->lsn = container_lsn(side->now);
-    return ST_OK;
+    return side->now ? ST_OK : op_fail_as(op, ST_NOT_FOUND);
 }
 
 /* Puts the container with the other one's id into the batch. */
@@ -61,21 +55,36 @@ out:
 }
 
 /* Session tokens go by names: whoever has one of the old container of a name can read the new one. See past.h. */
-static struct commit above_both(struct op *op, const struct side *side, uint64_t lsn)
+static struct commit above_all(struct op *op, struct bucket *bucket, uint64_t lsn)
 {
-    struct batch *batch = batch_new(op, bucket_id(side->now->bucket));
+    struct batch *batch = batch_new(op, bucket_id(bucket));
 
     batch_begins_above(batch, lsn);
-    return (struct commit){ .batch = batch, .bucket = side->now->bucket };
+    return (struct commit){ .batch = batch, .bucket = bucket };
 }
 
 static enum status commit_sides(struct op *op, struct catalog *catalog, struct batch *batch,
                                 struct side side[SIDES])
 {
-    uint64_t lsn = side[0].lsn > side[1].lsn ? side[0].lsn : side[1].lsn;
-    struct commit commits[SIDES + 1] = { above_both(op, &side[0], lsn), above_both(op, &side[1], lsn) };
+    uint64_t of[SIDES] = { container_lsn(side[0].now), container_lsn(side[1].now) };
+    uint32_t parts = side[0].now->part_count + side[1].now->part_count;
+    struct commit *commits = arena_alloc(&op->arena, (parts + 1) * sizeof(*commits)), *next = commits;
 
-    return change_commit_with(op, catalog, batch, commits, SIDES, &side[0].record);
+    for (int i = 0; i < SIDES; i++)
+        for (uint32_t part = 0; part < side[i].now->part_count; part++)
+            *next++ = above_all(op, side[i].now->part[part]->bucket, of[0] > of[1] ? of[0] : of[1]);
+    return change_commit_with(op, catalog, batch, commits, parts, &side[0].record);
+}
+
+static enum status make_side(struct op *op, struct catalog *catalog, struct side *side)
+{
+    const struct container *now = side->now;
+    struct bucket **buckets = arena_alloc(&op->arena, now->part_count * sizeof(struct bucket *));
+
+    for (uint32_t i = 0; i < now->part_count; i++)
+        buckets[i] = now->part[i]->bucket;
+    return container_make(op, catalog->compute, now->database, &now->rid, &side->record, buckets,
+                          &side->made);
 }
 
 static enum status make_sides(struct op *op, struct catalog *catalog, struct side side[SIDES])
@@ -84,8 +93,7 @@ static enum status make_sides(struct op *op, struct catalog *catalog, struct sid
 
     side[1].record.ts_ms = side[0].record.ts_ms; /* of the one commit */
     for (int i = 0; i < SIDES; i++)
-        TRY(container_make(op, catalog->compute, side[i].now->database, &side[i].now->rid, &side[i].record,
-                           &side[i].now->bucket, &side[i].made));
+        TRY(make_side(op, catalog, &side[i]));
     for (int i = 0; i < SIDES; i++) {
         container_share(side[i].now, side[i].made, false);
         change_version(side[i].now, side[i].made);
@@ -114,19 +122,18 @@ out:
     return st;
 }
 
-static enum status check_sides(struct op *op, const struct side side[SIDES], const uint64_t lsn[SIDES])
+static enum status check_sides(struct op *op, const struct side side[SIDES], const uint64_t *const lsn[SIDES])
 {
     for (int i = 0; i < SIDES; i++)
-        if (side[i].lsn != lsn[i])
+        if (!container_is_at(side[i].now, lsn[i]))
             return op_fail(op, ST_PRECONDITION_FAILED,
-                           "The container '%.*s' is at the LSN %llu, and not at %llu: it was written to.",
-                           SLICE_ARGS(side[i].now->link), (unsigned long long)side[i].lsn,
-                           (unsigned long long)lsn[i]);
+                           "The container '%.*s' is not at the LSN that is named: it was written to.",
+                           SLICE_ARGS(side[i].now->link));
     return ST_OK;
 }
 
 static enum status find_and_swap(struct op *op, struct catalog *catalog, struct container *const pair[SIDES],
-                                 const uint64_t lsn[SIDES], uint64_t after[SIDES])
+                                 const uint64_t *const lsn[SIDES], uint64_t *after)
 {
     struct side side[SIDES] = { 0 };
     enum status st = ST_OK;
@@ -135,8 +142,7 @@ static enum status find_and_swap(struct op *op, struct catalog *catalog, struct 
         TRY(find_side(op, catalog, pair[i], &side[i]));
     TRY(check_sides(op, side, lsn));
     TRY(swap(op, catalog, side));
-    for (int i = 0; i < SIDES; i++)
-        after[i] = container_lsn(side[i].now);
+    *after = container_lsn(side[0].now);
 out:
     for (int i = 0; i < SIDES; i++)
         container_release(side[i].now);
@@ -144,8 +150,8 @@ out:
 }
 
 enum status catalog_swap_containers(struct op *op, struct catalog *catalog,
-                                    struct container *const pair[SIDES], const uint64_t lsn[SIDES],
-                                    uint64_t after[SIDES])
+                                    struct container *const pair[SIDES], const uint64_t *const lsn[SIDES],
+                                    uint64_t *after)
 {
     enum status st = change_lock(op, catalog);
 

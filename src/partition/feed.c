@@ -54,15 +54,28 @@ enum status partition_feed_open(struct op *op, const struct container *container
                                 const struct partition_scope *scope, enum feed_mode mode,
                                 struct partition_feed *feed)
 {
+    struct snapshot *snapshot;
     enum status st;
 
     container = partition_scope_part(container, scope);
     assert(container);
-    *feed = (struct partition_feed){ .container = container, .scope = *scope, .mode = mode };
+    TRY(store_snapshot(op, container->bucket, &snapshot));
+    TRY(partition_feed_open_over(op, snapshot, container, scope, mode, feed));
+out:
+    return st;
+}
+
+enum status partition_feed_open_over(struct op *op, struct snapshot *snapshot, const struct container *part,
+                                     const struct partition_scope *scope, enum feed_mode mode,
+                                     struct partition_feed *feed)
+{
+    enum status st;
+
+    *feed = (struct partition_feed){ .container = part, .scope = *scope, .mode = mode };
+    view_open_over(snapshot, part->bucket, NULL, &feed->view);
     op_arena(op, &feed->memory, OP_MEMORY_BYTES_MAX);
-    feed->span = partition_scope_span(container, scope);
+    feed->span = partition_scope_span(part, scope);
     feed->until_ms = env_monotonic_ms(op->env) + LOOK_MS_MAX;
-    TRY(view_open(op, container->bucket, NULL, &feed->view));
     TRY(read_marks(op, feed));
     partition_feed_after(feed, 0);
 out:

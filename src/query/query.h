@@ -136,6 +136,9 @@ struct query_source {
     enum status (*pick)(struct op *op, struct query_source *source, const uint64_t *number, size_t count);
     const struct query_index *index; /* NULL: there is none */
 
+    /* A number may say in which of several parts its item lies: those of one part are so far apart. 0: there is one part. */
+    uint32_t apart;
+
     /* Rows that ORDER BY does not tell apart come by number_by_creation(), as _rids then do; else by number. */
     bool ties_by_creation;
 

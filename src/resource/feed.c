@@ -7,6 +7,7 @@
 #include "reply/feed.h"
 #include "resource/feed.h"
 #include "resource/item.h"
+#include "resource/places.h"
 #include "resource/scope.h"
 #include "resource/usage.h"
 
@@ -126,6 +127,22 @@ static enum status check_all_versions(struct op *op, const struct call *call,
     return ST_OK;
 }
 
+/* A reader may end at an LSN, such as that of a moment that it has noted. */
+static enum status read_until(struct op *op, const struct call *call, const struct container *part,
+                              uint64_t *lsn)
+{
+    struct slice until = slice_trim(call_header(call, HEADER_UNTIL));
+
+    *lsn = UINT64_MAX;
+    if (!until.data || slice_to_u64(places_of(without_quotes(until), part), lsn))
+        return ST_OK;
+    return op_fail(
+        op, ST_BAD_HEADER,
+        "Value '%.*s' specified for the header 'x-orrery-until' is invalid: it is an LSN, or one for "
+        "each bucket.",
+        until.size > 200 ? 200 : (int)until.size, until.data);
+}
+
 /* --- what is answered --- */
 
 static void print_path(struct buf *body, const struct key_path *path)
@@ -241,6 +258,7 @@ static print_entry *printer_of(const struct call *call, enum feed_mode mode)
 struct page {
     struct feed feed;
     size_t limit;          /* of changes */
+    uint64_t until;        /* the last LSN that is wanted */
     struct log_place last; /* that the page has */
     size_t began_bytes;    /* how much was printed before the last change's transaction */
     bool ends_within;      /* the transaction */
@@ -268,7 +286,7 @@ static enum status fill(struct op *op, const struct call *call, struct partition
 
     for (;;) {
         TRY(partition_feed_next(op, changes, &entry, &found));
-        if (!found || ends_before(page, &entry))
+        if (!found || entry.place.lsn > page->until || ends_before(page, &entry))
             break;
         assert(entry.place.lsn >= page->last.lsn); /* changes come in the order of their commits */
         if (entry.place.lsn != page->last.lsn)
@@ -288,7 +306,7 @@ static void print_place(struct buf *etag, const struct page *page, uint64_t lsn)
     if (page->ends_within)
         buf_printf(etag, "%llu.%u", (unsigned long long)page->last.lsn, page->last.position);
     else
-        buf_u64(etag, lsn);
+        buf_u64(etag, lsn < page->until ? lsn : page->until);
 }
 
 /*
@@ -323,16 +341,20 @@ struct reading {
 
 /* ---- of one part of the container: the log of a bucket ---- */
 
-static enum status open_part(struct op *op, const struct call *call, const struct container *part,
-                             struct slice etag, const struct reading *reading, struct partition_feed *changes)
+/* `changes` are open, and go to where the reader is. */
+static enum status begin_part(struct op *op, const struct call *call, const struct container *part,
+                              struct slice etag, struct reading *reading, struct partition_feed *changes)
 {
+    uint64_t *until = &reading->page.until;
     enum status st;
 
-    TRY(partition_feed_open(op, part, &reading->scope, reading->mode, changes));
     partition_feed_expect(changes, reading->page.limit + 1);
     TRY(seek(op, call, etag, changes));
     if (reading->mode == FEED_ALL)
         TRY(check_all_versions(op, call, changes));
+    TRY(read_until(op, call, part, until));
+    if (*until < changes->lsn) /* nobody is sent back */
+        *until = changes->lsn;
 out:
     return st;
 }
@@ -345,7 +367,8 @@ static enum status read_part(struct op *op, struct call *call, struct reply *rep
     enum status st;
 
     buf_init(&place, &op->arena);
-    TRY(open_part(op, call, part, etag_of(call), reading, &changes));
+    TRY(partition_feed_open(op, part, &reading->scope, reading->mode, &changes));
+    TRY(begin_part(op, call, part, etag_of(call), reading, &changes));
     TRY(fill(op, call, &changes, &reading->page));
     print_place(&place, &reading->page, changes.lsn);
     reply_session(reply, changes.head_lsn);
@@ -357,39 +380,16 @@ out:
 
 /* ---- of several parts: each page is of one, and the etag has a place in each ---- */
 
-/* None, or "*", or one for each part. */
-static enum status check_places(struct op *op, struct slice places, uint32_t part_count)
-{
-    uint32_t count = 1;
-
-    if (places.size == 0 || slice_is(places, "*"))
-        return ST_OK;
-    for (size_t i = 0; i < places.size; i++)
-        count += places.data[i] == ',';
-    return count == part_count ? ST_OK : malformed(op, places);
-}
-
-/* Takes the next place off the list, whose last one stays. */
-static struct slice take_place(struct slice *places)
-{
-    const char *comma = places->size ? memchr(places->data, ',', places->size) : NULL;
-    struct slice place = *places;
-
-    if (comma) {
-        place.size = (size_t)(comma - places->data);
-        *places = slice_after(*places, place.size + 1);
-    }
-    return place;
-}
-
-static enum status read_next_part(struct op *op, struct call *call, const struct container *part,
-                                  struct slice *places, struct reading *reading, struct buf *next, bool *done)
+/* The snapshot is the call's from here on. */
+static enum status read_next_part(struct op *op, struct call *call, struct snapshot *snapshot,
+                                  const struct container *part, struct slice place, struct reading *reading,
+                                  struct buf *next, bool *done)
 {
     struct partition_feed changes = { 0 };
-    struct slice place = take_place(places);
     enum status st;
 
-    TRY(open_part(op, call, part, place, reading, &changes));
+    TRY(partition_feed_open_over(op, snapshot, part, &reading->scope, reading->mode, &changes));
+    TRY(begin_part(op, call, part, place, reading, &changes));
     if (next->size)
         buf_byte(next, ',');
     if (*done && place.size && !slice_is(place, "*")) {
@@ -406,21 +406,43 @@ out:
     return st;
 }
 
+/* All parts as of one moment: the etag of who begins with what is new is that moment. */
+static enum status snapshot_parts(struct op *op, const struct container *container,
+                                  struct snapshot **snapshots)
+{
+    struct bucket **buckets = arena_alloc(&op->arena, container->part_count * sizeof(struct bucket *));
+
+    for (uint32_t i = 0; i < container->part_count; i++)
+        buckets[i] = container->part[i]->bucket;
+    return store_snapshot_together(op, buckets, container->part_count, snapshots);
+}
+
 static enum status read_parts(struct op *op, struct call *call, struct reply *reply, struct reading *reading)
 {
     const struct container *container = call->container;
+    uint32_t count = container->part_count, at = 0;
+    struct snapshot **snapshots = arena_alloc(&op->arena, count * sizeof(struct snapshot *));
     struct slice places = without_quotes(etag_of(call));
     struct buf next;
     bool done = false;
     enum status st = ST_OK;
 
     buf_init(&next, &op->arena);
-    TRY(check_places(op, places, container->part_count));
+    memset(snapshots, 0, count * sizeof(struct snapshot *));
+    if (places.size && !slice_is(places, "*") && !places_fit(places, container))
+        TRY(malformed(op, places));
     reply_session(reply, scope_lsn(call, reply));
-    for (uint32_t i = 0; i < container->part_count; i++)
-        TRY(read_next_part(op, call, container->part[i], &places, reading, &next, &done));
+    TRY(snapshot_parts(op, container, snapshots));
+    while (at < count) {
+        uint32_t part = at++;
+
+        TRY(read_next_part(op, call, snapshots[part], container->part[part], places_at(places, part), reading,
+                           &next, &done));
+    }
     TRY(conclude(op, call, reply, &reading->page, buf_as_slice(&next), done));
 out:
+    for (; at < count; at++)
+        store_release(snapshots[at]);
     return st;
 }
 

@@ -7,15 +7,9 @@
 #include "resource/reshape.h"
 #include "workload/workload.h"
 
-/* A whole number of a member that is there and not below zero. */
-static enum status read_number(struct op *op, struct json wanted, const char *name, int64_t *number)
+static bool is_count(struct json value)
 {
-    struct json value = json_get(wanted, name);
-
-    if (json_kind(value) != JSON_NUMBER || !json_is_int(value) || json_int(value) < 0)
-        return op_fail(op, ST_BAD_REQUEST, "\"%s\" must be a whole number.", name);
-    *number = json_int(value);
-    return ST_OK;
+    return json_kind(value) == JSON_NUMBER && json_is_int(value) && json_int(value) >= 0;
 }
 
 /* ---- map ---- */
@@ -118,22 +112,64 @@ out:
     return st;
 }
 
+/* ---- LSNs: one for each bucket of a container ---- */
+
+/* 17, or [17,4,9] of a container of three buckets. */
+static enum status read_lsns(struct op *op, struct json wanted, const char *name,
+                             const struct container *container, uint64_t **lsns)
+{
+    uint64_t *lsn = *lsns = arena_alloc(&op->arena, container->part_count * sizeof(*lsn));
+    struct json value = json_get(wanted, name);
+    uint32_t count = 0;
+
+    if (is_count(value)) {
+        lsn[count++] = (uint64_t)json_int(value);
+    } else if (json_kind(value) == JSON_ARRAY) {
+        for (struct json_iter i = json_iter(value); json_next(&i); count++)
+            if (count < container->part_count && is_count(i.value))
+                lsn[count] = (uint64_t)json_int(i.value);
+            else
+                return op_fail(op, ST_BAD_REQUEST, "\"%s\" must have a whole number for each bucket.", name);
+    }
+    if (count != container->part_count)
+        return op_fail(op, ST_BAD_REQUEST, "\"%s\" must be a whole number, or one for each of %u buckets.",
+                       name, container->part_count);
+    return ST_OK;
+}
+
+static void print_lsns(struct buf *answer, const struct container *container)
+{
+    bool several = container->part_count > 1;
+
+    buf_text(answer, several ? "[" : "");
+    for (uint32_t i = 0; i < container->part_count; i++) {
+        buf_text(answer, i ? "," : "");
+        buf_u64(answer, container_lsn(container->part[i]));
+    }
+    buf_text(answer, several ? "]" : "");
+}
+
 /* ---- hold ---- */
 
 enum status hold_run(struct op *op, struct service *service, struct json wanted, struct buf *answer)
 {
     static const char *const names[] = { "container", "ms", NULL };
+    struct json wished = json_get(wanted, "ms");
     struct container *container = NULL;
     int64_t ms;
     enum status st;
 
     TRY(link_check_names(op, wanted, names));
     TRY(link_find(op, service->catalog, wanted, "container", &container));
-    TRY(read_number(op, wanted, "ms", &ms));
+    if (!is_count(wished))
+        TRY(op_fail(op, ST_BAD_REQUEST, "\"ms\" must be a whole number."));
+    ms = json_int(wished);
     if (ms > HOLD_MS_MAX)
         TRY(op_fail(op, ST_BAD_REQUEST, "A container is held for %d milliseconds at most.", HOLD_MS_MAX));
     atomic_store(&container->meter->held_until_us, ms ? env_monotonic_us(op->env) + ms * 1000 : 0);
-    buf_printf(answer, "{\"lsn\":%llu}", (unsigned long long)container_lsn(container));
+    buf_text(answer, "{\"lsn\":");
+    print_lsns(answer, container);
+    buf_byte(answer, '}');
 out:
     container_release(container);
     return st;
@@ -162,17 +198,17 @@ static enum status check_unchanged(struct op *op, struct service *service, struc
     if (json_kind(list) != JSON_UNDEFINED && json_kind(list) != JSON_ARRAY)
         TRY(op_fail(op, ST_BAD_REQUEST, "\"unchanged\" must be an array."));
     for (struct json_iter i = json_iter(list); json_next(&i);) {
-        int64_t lsn;
+        uint64_t *lsn;
 
         if (json_kind(i.value) != JSON_OBJECT)
             TRY(op_fail(op, ST_BAD_REQUEST, "\"unchanged\" must be objects."));
         TRY(link_check_names(op, i.value, names));
-        TRY(read_number(op, i.value, "lsn", &lsn));
         TRY(link_find(op, service->catalog, i.value, "container", &container));
-        if (container_lsn(container) != (uint64_t)lsn)
+        TRY(read_lsns(op, i.value, "lsn", container, &lsn));
+        if (!container_is_at(container, lsn))
             TRY(op_fail(op, ST_PRECONDITION_FAILED,
-                        "The container '%.*s' is not at the LSN %lld: it was written to.",
-                        SLICE_ARGS(container->link), (long long)lsn));
+                        "The container '%.*s' is not at the LSN that is named: it was written to.",
+                        SLICE_ARGS(container->link)));
         container_release(container);
         container = NULL;
     }
@@ -185,27 +221,25 @@ enum status swap_run(struct op *op, struct service *service, struct json wanted,
 {
     static const char *const names[] = { "container", "lsn", "with", "withLsn", "unchanged", NULL };
     struct container *pair[2] = { 0 };
-    int64_t lsn[2];
-    uint64_t after[2];
+    uint64_t *lsn[2], after;
     enum status st;
 
     TRY(link_check_names(op, wanted, names));
-    TRY(read_number(op, wanted, "lsn", &lsn[0]));
-    TRY(read_number(op, wanted, "withLsn", &lsn[1]));
     if (catalog_is_shared(service->catalog))
         TRY(op_fail(op, ST_NOT_BUILT, "Several servers may use this store: no container is renamed here."));
     TRY(link_find(op, service->catalog, wanted, "container", &pair[0]));
     TRY(link_find(op, service->catalog, wanted, "with", &pair[1]));
     if (pair[0]->database != pair[1]->database || rid_equal(&pair[0]->rid, &pair[1]->rid))
         TRY(op_fail(op, ST_BAD_REQUEST, "\"with\" must be another container of the same database."));
+    TRY(read_lsns(op, wanted, "lsn", pair[0], &lsn[0]));
+    TRY(read_lsns(op, wanted, "withLsn", pair[1], &lsn[1]));
     TRY(check_unchanged(op, service, json_get(wanted, "unchanged")));
-    TRY(catalog_swap_containers(op, service->catalog, pair,
-                                (uint64_t[]){ (uint64_t)lsn[0], (uint64_t)lsn[1] }, after));
+    TRY(catalog_swap_containers(op, service->catalog, pair, (const uint64_t *[]){ lsn[0], lsn[1] }, &after));
     atomic_store(&pair[0]->meter->held_until_us, 0);
     for (int i = 0; service->workload && i < 2; i++)
         workload_drop(service->workload, &pair[i]->rid); /* what was recorded is of another name */
-    buf_printf(answer, "{\"lsn\":%llu,\"withLsn\":%llu}", (unsigned long long)after[1],
-               (unsigned long long)after[0]);
+    buf_printf(answer, "{\"lsn\":%llu,\"withLsn\":%llu}", (unsigned long long)after,
+               (unsigned long long)after);
 out:
     container_release(pair[0]);
     container_release(pair[1]);

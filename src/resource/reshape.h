@@ -18,8 +18,8 @@ enum status hold_run(struct op *op, struct service *service, struct json wanted,
 enum status hold_check(struct op *op, const struct container *container);
 
 /*
- * {"container":"dbs/d/colls/c","lsn":17,"with":"dbs/d/colls/e","withLsn":9}: the two change names, if they are at these
- * LSNs, and those of "unchanged":[{"container":"dbs/d/colls/f","lsn":3}], if there are any, at theirs. Called while no other
- * request is served.
+ * {"container":"dbs/d/colls/c","lsn":17,"with":"dbs/d/colls/e","withLsn":[9,4]}: the two change names, if they are at these
+ * LSNs, one for each bucket, and those of "unchanged":[{"container":"dbs/d/colls/f","lsn":3}], if there are any, at theirs. Called
+ * while no other request is served.
  */
 enum status swap_run(struct op *op, struct service *service, struct json wanted, struct buf *answer);

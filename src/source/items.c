@@ -107,8 +107,10 @@ static enum status describe(struct op *op, struct item_source *items)
 {
     items->base.seed = items->scan.container->seed;
     items->base.ties_by_creation = items->scan.container->rids_by_creation;
-    if (items->scan.parts.whole) /* each part has an index of its own */
+    if (items->scan.parts.whole) { /* each part has an index of its own */
+        items->base.apart = items->scan.parts.whole->part_count;
         return ST_OK;
+    }
     return item_index_offer(op, &items->scan, &items->index, &items->base.index);
 }
 

@@ -55,6 +55,14 @@ class Writer:
                 self.items[name] = item
         elif self.ask("DELETE", "/" + name, old):
             del self.items[name]
+            if self.path == "customer" and choice < 0.95:
+                self.move(name, old)
+
+    def move(self, name, old):
+        """An item of the same id under another partition key, which may lie in another bucket."""
+        item = self.order(name, old["customer"] + "'")
+        if self.ask("POST", "", item, item):
+            self.items[name] = item
 
     def steps(self, count):
         for _ in range(count):

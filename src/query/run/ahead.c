@@ -128,7 +128,10 @@ struct query_source *ahead_open(struct cursor *cursor, const struct query_option
     struct ahead *made = arena_alloc(&cursor->eval.op->arena, sizeof(*made));
 
     *made = (struct ahead){
-        .base = { .next = next, .seek = seek, .system = inner->system ? system_of : NULL },
+        .base = { .next = next,
+                  .seek = seek,
+                  .system = inner->system ? system_of : NULL,
+                  .apart = inner->apart },
         .inner = inner,
         .cursor = cursor,
         .options = options,

@@ -34,6 +34,12 @@ void cursor_memory(const struct cursor *cursor, struct arena *memory);
 /* Goes on after that number; 0 is the beginning. */
 enum status cursor_seek(struct cursor *cursor, uint64_t after);
 
+/* Where to seek for the item of that number to come next, if it is there. */
+static inline uint64_t cursor_before(const struct cursor *cursor, uint64_t number)
+{
+    return number - (cursor->source->apart ? cursor->source->apart : 1);
+}
+
 /* The source gives these items next; the numbers outlive that. */
 enum status cursor_pick(struct cursor *cursor, const uint64_t *number, size_t count);
 

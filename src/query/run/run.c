@@ -183,7 +183,7 @@ static enum status make_rows(struct run *run)
     if (reads_ahead(run))
         run->cursor.source = ahead_open(&run->cursor, &run->query->options, &run->ahead);
     if (fill->at.order == ORDER_NUMBER)
-        after = fill->at.index ? fill->at.number - 1 : fill->at.number;
+        after = fill->at.index ? cursor_before(&run->cursor, fill->at.number) : fill->at.number;
     TRY(cursor_seek(&run->cursor, after));
     if (fill_order(run->cursor.select) == ORDER_HASH)
         TRY(run_groups(fill));

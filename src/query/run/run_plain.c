@@ -116,10 +116,10 @@ out:
 }
 
 /* So that the row comes first on the next page. */
-static struct position before_row(uint64_t number, uint32_t index)
+static struct position before_row(const struct cursor *cursor, uint64_t number, uint32_t index)
 {
     if (index == 1)
-        return (struct position){ .order = ORDER_NUMBER, .number = number - 1 };
+        return (struct position){ .order = ORDER_NUMBER, .number = cursor_before(cursor, number) };
     return (struct position){ .order = ORDER_NUMBER, .number = number, .index = index - 1 };
 }
 
@@ -144,9 +144,9 @@ static void go_on(struct plain *plain, size_t given, bool ended, bool by_counter
                                   .number = plain->list[given].counter,
                                   .index = plain->list[given].index - 1 };
     else if (given < plain->count)
-        next = before_row(plain->list[given].number, plain->list[given].index);
+        next = before_row(cursor, plain->list[given].number, plain->list[given].index);
     else if (plain->full)
-        next = before_row(cursor->item.number, cursor->index);
+        next = before_row(cursor, cursor->item.number, cursor->index);
     else
         next = (struct position){ .order = ORDER_NUMBER, .number = cursor->item.number };
     fill_goes_on(plain->fill, &next);

@@ -427,7 +427,7 @@ static enum status read_rows(struct printed *printed, const uint64_t *number)
         goto out;
     }
     for (size_t i = 0; i < printed->count; i++) {
-        TRY(cursor_seek(cursor, number[i] - 1));
+        TRY(cursor_seek(cursor, cursor_before(cursor, number[i])));
         TRY(cursor_walk(cursor, 1, print_row, printed, &ended));
     }
 out:

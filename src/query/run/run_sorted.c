@@ -387,7 +387,7 @@ static enum status recall_keys(struct sorted *sorted)
 
     if (!sorted->fill->at.any_cut)
         return ST_OK;
-    TRY(cursor_seek(cursor, sorted->fill->at.number - 1));
+    TRY(cursor_seek(cursor, cursor_before(cursor, sorted->fill->at.number)));
     TRY(cursor_walk(cursor, 1, recall_row, sorted, &ended));
     TRY(cursor_seek(cursor, 0));
 out:

@@ -82,7 +82,8 @@ static void put_data(struct rig *rig, const struct container *container)
 TEST(containers_that_were_written_to_since_do_not_change_names)
 {
     struct container *pair[2], *found;
-    uint64_t lsn[2], after[2];
+    uint64_t lsn[2], after;
+    const uint64_t *const lsns[2] = { &lsn[0], &lsn[1] };
     struct rig rig;
 
     rig_open(&rig, false);
@@ -91,9 +92,9 @@ TEST(containers_that_were_written_to_since_do_not_change_names)
     for (int i = 0; i < 2; i++)
         lsn[i] = container_lsn(pair[i]);
     put_data(&rig, pair[0]);
-    CHECK(catalog_swap_containers(rig.op, rig.catalog, pair, lsn, after) == ST_PRECONDITION_FAILED);
+    CHECK(catalog_swap_containers(rig.op, rig.catalog, pair, lsns, &after) == ST_PRECONDITION_FAILED);
     lsn[0] = container_lsn(pair[0]);
-    CHECK(catalog_swap_containers(rig.op, rig.catalog, pair, lsn, after) == ST_OK);
+    CHECK(catalog_swap_containers(rig.op, rig.catalog, pair, lsns, &after) == ST_OK);
     found = catalog_find_container(rig.catalog, rig.database, slice_of("d"));
     CHECK(rid_equal(&found->rid, &pair[0]->rid) && slice_is(found->link, "dbs/db/colls/d"));
     CHECK(container_latest(pair[0]) == found);

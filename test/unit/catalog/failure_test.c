@@ -150,10 +150,11 @@ static enum status change_swap_containers(struct rig *rig)
 {
     struct container *pair[] = { catalog_find_container(rig->catalog, rig->database, slice_of("c")),
                                  catalog_find_container(rig->catalog, rig->database, slice_of("paid")) };
-    uint64_t lsn[] = { container_lsn(pair[0]), container_lsn(pair[1]) }, after[2];
-    enum status st = catalog_swap_containers(rig->op, rig->catalog, pair, lsn, after);
+    uint64_t lsn[] = { container_lsn(pair[0]), container_lsn(pair[1]) }, after;
+    enum status st = catalog_swap_containers(rig->op, rig->catalog, pair,
+                                             (const uint64_t *[]){ &lsn[0], &lsn[1] }, &after);
 
-    CHECK(st != ST_OK || (after[0] > lsn[0] && after[0] > lsn[1] && after[1] > lsn[0] && after[1] > lsn[1]));
+    CHECK(st != ST_OK || (after > lsn[0] && after > lsn[1]));
     container_release(pair[0]);
     container_release(pair[1]);
     return st;
