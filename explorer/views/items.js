@@ -186,6 +186,7 @@ export function itemsView({ segments }) {
 
   /** @param {File[]} files */
   async function importFiles(files) {
+    await ready; // a file that comes before the container was read waits for that
     if (!canWrite() || !definition) return;
     let done = 0;
     let failures = 0;
@@ -204,10 +205,10 @@ export function itemsView({ segments }) {
       }
     }
     notify(t.items.imported(done, failures));
-    start();
+    ready = start();
   }
 
-  start();
+  let ready = start();
   return { element, refresh: () => grid.later(), close: () => pages?.stop(), isDirty: () => pane.isDirty() };
 }
 
