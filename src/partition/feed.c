@@ -50,6 +50,28 @@ out:
     return st;
 }
 
+/* The snapshot of the part's bucket is the feed's from here on. */
+static void take_snapshot(struct partition_feed *feed, struct snapshot *snapshot,
+                          const struct container *part, const struct partition_scope *scope,
+                          enum feed_mode mode)
+{
+    *feed = (struct partition_feed){ .container = part, .scope = *scope, .mode = mode };
+    view_open_over(snapshot, part->bucket, NULL, &feed->view);
+}
+
+static enum status begin(struct op *op, struct partition_feed *feed)
+{
+    enum status st;
+
+    op_arena(op, &feed->memory, OP_MEMORY_BYTES_MAX);
+    feed->span = partition_scope_span(feed->container, &feed->scope);
+    feed->until_ms = env_monotonic_ms(op->env) + LOOK_MS_MAX;
+    TRY(read_marks(op, feed));
+    partition_feed_after(feed, 0);
+out:
+    return st;
+}
+
 enum status partition_feed_open(struct op *op, const struct container *container,
                                 const struct partition_scope *scope, enum feed_mode mode,
                                 struct partition_feed *feed)
@@ -60,24 +82,28 @@ enum status partition_feed_open(struct op *op, const struct container *container
     container = partition_scope_part(container, scope);
     assert(container);
     TRY(store_snapshot(op, container->bucket, &snapshot));
-    TRY(partition_feed_open_over(op, snapshot, container, scope, mode, feed));
+    take_snapshot(feed, snapshot, container, scope, mode);
+    TRY(begin(op, feed));
 out:
     return st;
 }
 
-enum status partition_feed_open_over(struct op *op, struct snapshot *snapshot, const struct container *part,
-                                     const struct partition_scope *scope, enum feed_mode mode,
-                                     struct partition_feed *feed)
+enum status partition_feed_open_together(struct op *op, const struct container *container,
+                                         const struct partition_scope *scope, enum feed_mode mode,
+                                         struct partition_feed *feeds)
 {
+    uint32_t count = container->part_count;
+    struct bucket **buckets = arena_alloc(&op->arena, count * sizeof(struct bucket *));
+    struct snapshot **snapshots = arena_alloc(&op->arena, count * sizeof(struct snapshot *));
     enum status st;
 
-    *feed = (struct partition_feed){ .container = part, .scope = *scope, .mode = mode };
-    view_open_over(snapshot, part->bucket, NULL, &feed->view);
-    op_arena(op, &feed->memory, OP_MEMORY_BYTES_MAX);
-    feed->span = partition_scope_span(part, scope);
-    feed->until_ms = env_monotonic_ms(op->env) + LOOK_MS_MAX;
-    TRY(read_marks(op, feed));
-    partition_feed_after(feed, 0);
+    for (uint32_t i = 0; i < count; i++)
+        buckets[i] = container->part[i]->bucket;
+    TRY(store_snapshot_together(op, buckets, count, snapshots));
+    for (uint32_t i = 0; i < count; i++)
+        take_snapshot(&feeds[i], snapshots[i], container->part[i], scope, mode);
+    for (uint32_t i = 0; i < count; i++)
+        TRY(begin(op, &feeds[i]));
 out:
     return st;
 }

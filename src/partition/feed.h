@@ -1,6 +1,6 @@
 /*
  * src/partition/feed.h - what changed in a container, or in a part of it, in the order of its commits.
- *     partition_feed_open(op, container, &scope, mode, &feed);       or partition_feed_open_over(): a snapshot
+ *     partition_feed_open(op, container, &scope, mode, &feed);       or _open_together(): all parts
  *     partition_feed_after(&feed, lsn);                              or partition_feed_since(): a time
  *     while (partition_feed_next(op, &feed, &entry, &found) == ST_OK && found) ...
  *     partition_feed_close(&feed);                                   welcome on one that never opened
@@ -54,10 +54,10 @@ enum status partition_feed_open(struct op *op, const struct container *container
                                 const struct partition_scope *scope, enum feed_mode mode,
                                 struct partition_feed *feed);
 
-/* The same over a snapshot of the part's bucket that the caller has taken, and that is the feed's from here on. */
-enum status partition_feed_open_over(struct op *op, struct snapshot *snapshot, const struct container *part,
-                                     const struct partition_scope *scope, enum feed_mode mode,
-                                     struct partition_feed *feed);
+/* A feed for each part of the container, all zero to begin with, all as of one moment. All are to be closed, whatever it answers. */
+enum status partition_feed_open_together(struct op *op, const struct container *container,
+                                         const struct partition_scope *scope, enum feed_mode mode,
+                                         struct partition_feed *feeds);
 
 /* The caller wants about so many entries: the first block is no larger than that. */
 void partition_feed_expect(struct partition_feed *feed, size_t entries);

@@ -380,69 +380,52 @@ out:
 
 /* ---- of several parts: each page is of one, and the etag has a place in each ---- */
 
-/* The snapshot is the call's from here on. */
-static enum status read_next_part(struct op *op, struct call *call, struct snapshot *snapshot,
-                                  const struct container *part, struct slice place, struct reading *reading,
+static enum status read_next_part(struct op *op, struct call *call, const struct container *part,
+                                  struct partition_feed *changes, struct slice place, struct reading *reading,
                                   struct buf *next, bool *done)
 {
-    struct partition_feed changes = { 0 };
     enum status st;
 
-    TRY(partition_feed_open_over(op, snapshot, part, &reading->scope, reading->mode, &changes));
-    TRY(begin_part(op, call, part, place, reading, &changes));
+    TRY(begin_part(op, call, part, place, reading, changes));
     if (next->size)
         buf_byte(next, ',');
     if (*done && place.size && !slice_is(place, "*")) {
         buf_slice(next, place);
     } else if (*done) {
-        buf_u64(next, changes.lsn);
+        buf_u64(next, changes->lsn);
     } else {
-        TRY(fill(op, call, &changes, &reading->page));
-        print_place(next, &reading->page, changes.lsn);
-        *done = reading->page.feed.count > 0 || changes.paused;
+        TRY(fill(op, call, changes, &reading->page));
+        print_place(next, &reading->page, changes->lsn);
+        *done = reading->page.feed.count > 0 || changes->paused;
     }
 out:
-    partition_feed_close(&changes);
     return st;
 }
 
 /* All parts as of one moment: the etag of who begins with what is new is that moment. */
-static enum status snapshot_parts(struct op *op, const struct container *container,
-                                  struct snapshot **snapshots)
-{
-    struct bucket **buckets = arena_alloc(&op->arena, container->part_count * sizeof(struct bucket *));
-
-    for (uint32_t i = 0; i < container->part_count; i++)
-        buckets[i] = container->part[i]->bucket;
-    return store_snapshot_together(op, buckets, container->part_count, snapshots);
-}
-
 static enum status read_parts(struct op *op, struct call *call, struct reply *reply, struct reading *reading)
 {
     const struct container *container = call->container;
-    uint32_t count = container->part_count, at = 0;
-    struct snapshot **snapshots = arena_alloc(&op->arena, count * sizeof(struct snapshot *));
+    uint32_t count = container->part_count;
+    struct partition_feed *changes = arena_alloc(&op->arena, count * sizeof(*changes));
     struct slice places = without_quotes(etag_of(call));
     struct buf next;
     bool done = false;
     enum status st = ST_OK;
 
     buf_init(&next, &op->arena);
-    memset(snapshots, 0, count * sizeof(struct snapshot *));
+    memset(changes, 0, count * sizeof(*changes));
     if (places.size && !slice_is(places, "*") && !places_fit(places, container))
         TRY(malformed(op, places));
     reply_session(reply, scope_lsn(call, reply));
-    TRY(snapshot_parts(op, container, snapshots));
-    while (at < count) {
-        uint32_t part = at++;
-
-        TRY(read_next_part(op, call, snapshots[part], container->part[part], places_at(places, part), reading,
-                           &next, &done));
-    }
+    TRY(partition_feed_open_together(op, container, &reading->scope, reading->mode, changes));
+    for (uint32_t i = 0; i < count; i++)
+        TRY(read_next_part(op, call, container->part[i], &changes[i], places_at(places, i), reading, &next,
+                           &done));
     TRY(conclude(op, call, reply, &reading->page, buf_as_slice(&next), done));
 out:
-    for (; at < count; at++)
-        store_release(snapshots[at]);
+    for (uint32_t i = 0; i < count; i++)
+        partition_feed_close(&changes[i]);
     return st;
 }
 
