@@ -3,6 +3,7 @@
  * many, which could lie in its container.
  */
 #include "advise/asked.h"
+#include "advise/belonging.h"
 #include "advise/finding.h"
 #include "advise/rules_private.h"
 
@@ -103,39 +104,105 @@ static bool are_few(const struct together *together)
            spread_commonest(node->spread) <= 2 * FEW_ROWS_MAX;
 }
 
-static bool is_found_by_id(const struct container *container)
+/* An owner is named by its id and its partition key: where parts lack a value of the key, they name none. No data: they do. */
+static struct slice why_unnamed(struct op *op, const struct belonging *belonging)
 {
-    return container->key_path_count == 1 && container->key_path[0].count == 1 &&
-           slice_is(container->key_path[0].segment[0], "id");
+    const struct container *owners = belonging->owners->container;
+    struct buf why;
+
+    for (size_t i = 0; i < owners->key_path_count; i++) {
+        if (belonging->key[i])
+            continue;
+        buf_init(&why, &op->arena);
+        buf_text(&why, "These items do not name their owners: they have no path whose values are those at ");
+        buf_slice(&why, key_path_text(op, owners, i));
+        buf_text(&why, ", in the partition key of the owners.");
+        return buf_as_slice(&why);
+    }
+    return (struct slice){ 0 };
 }
 
-/* The list becomes a member of its owner, which has none of that name. Where its key is another one than its id, nobody has named it. */
-static enum status plan_embedding(struct op *op, struct finding_writer *writer,
-                                  const struct together *together)
+/* The list would be a member of its owner that has the list's name. No data: it can be. */
+static struct slice why_no_member(const struct look *owners, const struct look *list, struct slice member)
 {
-    const struct look *owner = together->owners.look, *list = together->list->look;
-    struct slice from = list->container->id;
     const struct tree *tree;
-    struct buf path, plan;
 
-    buf_init(&path, &op->arena);
-    buf_byte(&path, '/');
-    buf_slice(&path, from);
-    if (owner == list || owner->container->database != list->container->database ||
-        !is_found_by_id(owner->container) || memchr(from.data, '[', from.size) ||
-        asked_node(owner, buf_as_slice(&path), &tree))
-        return ST_OK;
+    if (owners == list)
+        return slice_of(
+            "Owners and these items lie in one container: a plan has to say which items are owners.");
+    if (memchr(member.data, '[', member.size))
+        return slice_of("The name of the container cannot be the path of a member.");
+    if (asked_node(owners, member, &tree))
+        return slice_of("Owners have a member with the name of the container.");
+    return (struct slice){ 0 };
+}
+
+/* {"/id":"/personId","/house":"/home"} */
+static void print_on(struct op *op, struct buf *out, const struct together *together,
+                     const struct belonging *belonging)
+{
+    const struct container *owners = belonging->owners->container;
+
+    buf_text(out, "{\"/id\":");
+    json_print_string(out, together->path);
+    for (size_t i = 0; i < owners->key_path_count; i++) {
+        struct buf path;
+
+        if (belonging->key[i] == belonging->id)
+            continue;
+        buf_init(&path, &op->arena);
+        node_print_path(&path, belonging->key[i]);
+        buf_byte(out, ',');
+        json_print_string(out, key_path_text(op, owners, i));
+        buf_byte(out, ':');
+        json_print_string(out, buf_as_slice(&path));
+    }
+    buf_byte(out, '}');
+}
+
+static enum status write_embedding(struct op *op, struct finding_writer *writer,
+                                   const struct together *together, const struct belonging *belonging,
+                                   struct slice member)
+{
+    struct buf plan;
+
     buf_init(&plan, &op->arena);
     buf_text(&plan, "\"embed\":[{\"from\":");
-    json_print_string(&plan, from);
-    buf_text(&plan, ",\"on\":{\"/id\":");
-    json_print_string(&plan, together->path);
-    buf_text(&plan, "},\"as\":");
-    json_print_string(&plan, buf_as_slice(&path));
+    json_print_string(&plan, together->list->look->container->id);
+    buf_text(&plan, ",\"on\":");
+    print_on(op, &plan, together, belonging);
+    buf_text(&plan, ",\"as\":");
+    json_print_string(&plan, member);
     buf_text(&plan, ",\"queries\":{");
     json_print_string(&plan, asked_text(together->query, "query"));
     buf_text(&plan, ":null}}]");
-    return finding_plan(op, writer, owner->container, buf_as_slice(&plan));
+    return finding_plan(op, writer, together->owners.look->container, buf_as_slice(&plan));
+}
+
+/* A plan that embeds the list, or why there is none. */
+static enum status plan_embedding(struct op *op, struct finding_writer *writer,
+                                  const struct together *together)
+{
+    struct belonging belonging = { .owners = together->owners.look, .parts = together->list->look };
+    struct slice why;
+    struct buf member;
+    enum status st = ST_OK;
+
+    buf_init(&member, &op->arena);
+    buf_byte(&member, '/');
+    buf_slice(&member, belonging.parts->container->id);
+    why = why_no_member(belonging.owners, belonging.parts, buf_as_slice(&member));
+    if (!why.data) {
+        belonging.id = asked_node(belonging.parts, together->path, &belonging.tree);
+        TRY(belonging_find(op, &belonging));
+        why = why_unnamed(op, &belonging);
+    }
+    if (why.data)
+        finding_text(writer, "noPlan", why);
+    else
+        TRY(write_embedding(op, writer, together, &belonging, buf_as_slice(&member)));
+out:
+    return st;
 }
 
 static enum status read_together_of(struct op *op, const struct rule *rule, struct advice *advice,
