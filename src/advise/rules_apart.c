@@ -1,6 +1,6 @@
 /*
- * src/advise/rules_apart.c - the rules about what containers promise and how data is parted among them: values that are unique, lists in
- * another container than their owner, tenants that outgrow the others, containers that clients choose among.
+ * src/advise/rules_apart.c - the rules about what containers promise and how data is parted among them: values that are unique,
+ * tenants that outgrow the others, containers that clients choose among.
  */
 #include "advise/asked.h"
 #include "advise/finding.h"
@@ -8,33 +8,11 @@
 #include "partition/key.h"
 
 /* Fewer than so many are no habit. */
-enum { CHECKS_MIN = 50, READS_MIN = 50, KEYS_NAMED_MIN = 500, ASKED_MIN = 50 };
+enum { CHECKS_MIN = 50, KEYS_NAMED_MIN = 500, ASKED_MIN = 50 };
 
 static double share_of(uint64_t part, uint64_t whole)
 {
     return whole ? (double)part / (double)whole : 0;
-}
-
-/* /a/b */
-static struct slice key_path_text(struct op *op, const struct container *container, size_t index)
-{
-    const struct key_path *path = &container->key_path[index];
-    struct buf out;
-
-    buf_init(&out, &op->arena);
-    for (size_t i = 0; i < path->count; i++) {
-        buf_byte(&out, '/');
-        buf_slice(&out, path->segment[i]);
-    }
-    return buf_as_slice(&out);
-}
-
-static bool is_key_path(struct op *op, const struct container *container, struct slice path)
-{
-    for (size_t i = 0; i < container->key_path_count; i++)
-        if (slice_equal(key_path_text(op, container, i), path))
-            return true;
-    return false;
 }
 
 /* ---- values that are unique because somebody looks first ---- */
@@ -143,81 +121,6 @@ out:
 enum status find_unique_by_hand(struct op *op, const struct rule *rule, struct advice *advice)
 {
     return asked_each(op, rule, advice, unique_by_hand_of);
-}
-
-/* ---- lists in another container than their owner ---- */
-
-enum { TOGETHER_PERCENT = 80, MANY_ROWS = 10 };
-
-/* Nearly every read of an owner is followed by the list, and the list is too long to be a part of it. */
-static bool lists_after_reads(struct json query, uint64_t reads)
-{
-    uint64_t executed = asked_number(query, "executed");
-    uint64_t after = asked_number(json_get(query, "afterReads"), "count");
-
-    return reads >= READS_MIN && after * 100 >= executed * TOGETHER_PERCENT &&
-           after * 100 >= reads * TOGETHER_PERCENT && asked_number(query, "rows") > MANY_ROWS * executed &&
-           !asked_is(query, "aggregates");
-}
-
-/* Owners are found by their ids, and lists by the ids of their owners: both could have that key in one container. */
-static bool could_share_key(struct op *op, const struct look *owner, const struct look *list,
-                            struct slice path)
-{
-    return owner != list && owner->container->database == list->container->database &&
-           owner->container->key_path_count == 1 && list->container->key_path_count == 1 &&
-           slice_is(key_path_text(op, owner->container, 0), "/id") &&
-           slice_equal(key_path_text(op, list->container, 0), path) &&
-           owner->container->default_ttl == list->container->default_ttl;
-}
-
-static enum status write_two_containers(struct op *op, const struct rule *rule, struct advice *advice,
-                                        const struct asked *asked, const struct asked *reads,
-                                        struct json query)
-{
-    struct json after = json_get(query, "afterReads");
-    double executed = (double)asked_number(query, "executed");
-    double each = asked_charge(query) / executed;
-    double read = asked_cost(reads, "read") / (double)asked_count(reads, "read");
-    struct finding_writer writer;
-
-    finding_begin(op, &writer, rule, SEVERITY_LOW,
-                  (struct finding_place){ .look = asked->look, .path = asked_text(after, "path") });
-    finding_text(&writer, "owners", reads->look->container->link);
-    finding_number(&writer, "readsOfOwners", asked_number(reads->record, "readsById"));
-    finding_number(&writer, "followedByTheQuery", asked_number(after, "count"));
-    finding_text(&writer, "query", asked_text(query, "query"));
-    finding_units(&writer, "rowsEach", (double)asked_number(query, "rows") / executed);
-    finding_units(&writer, "requestUnitsToday", read + each);
-    finding_units(&writer, "requestUnitsInOneContainer", each);
-    return finding_end(
-        op, advice, &writer, 0,
-        "Items of both kinds can lie in one container, under the key of the list, told apart by a member "
-        "such as \"type\". One query then gives the owner and its list, a batch or a stored procedure "
-        "changes both, and the two share one throughput.");
-}
-
-static enum status two_containers_of(struct op *op, const struct rule *rule, struct advice *advice,
-                                     const struct asked *asked)
-{
-    enum status st = ST_OK;
-
-    for (struct json_iter i = json_iter(asked_queries(asked)); json_next(&i);) {
-        struct json after = json_get(i.value, "afterReads");
-        const struct look *owner = asked_look(op, advice, asked_text(after, "rid"));
-        struct asked reads = owner ? asked_of(advice, owner) : (struct asked){ 0 };
-
-        if (owner && lists_after_reads(i.value, asked_number(reads.record, "readsById")) &&
-            could_share_key(op, owner, asked->look, asked_text(after, "path")))
-            TRY(write_two_containers(op, rule, advice, asked, &reads, i.value));
-    }
-out:
-    return st;
-}
-
-enum status find_two_containers(struct op *op, const struct rule *rule, struct advice *advice)
-{
-    return asked_each(op, rule, advice, two_containers_of);
 }
 
 /* ---- a tenant that outgrows the others ---- */

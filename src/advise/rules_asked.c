@@ -64,41 +64,14 @@ static bool is_in_every_item(const struct look *look, const struct node *node)
     return node->parent && !node->of_array && node->kind[JSON_STRING] == items && look->type_count == 1;
 }
 
-/* /a/b of the container's own key. */
-static void print_key_path(struct buf *out, const struct container *container, size_t index)
-{
-    const struct key_path *path = &container->key_path[index];
-
-    for (size_t i = 0; i < path->count; i++) {
-        buf_byte(out, '/');
-        buf_slice(out, path->segment[i]);
-    }
-}
-
-/* The key has it already. */
-static bool is_key_path(const struct container *container, struct slice path)
-{
-    for (size_t i = 0; i < container->key_path_count; i++) {
-        const struct key_path *key = &container->key_path[i];
-        size_t at = 0, same = 0;
-
-        while (same < key->count && at + 1 + key->segment[same].size <= path.size && path.data[at] == '/' &&
-               memcmp(path.data + at + 1, key->segment[same].data, key->segment[same].size) == 0)
-            at += 1 + key->segment[same++].size;
-        if (same == key->count && at == path.size)
-            return true;
-    }
-    return false;
-}
-
-static bool judge_path(const struct asked *asked, struct slice path, struct better_key *key)
+static bool judge_path(struct op *op, const struct asked *asked, struct slice path, struct better_key *key)
 {
     const struct tree *tree;
     const struct node *node = asked_node(asked->look, path, &tree);
 
     *key = (struct better_key){ .path = path,
                                 .share = share_of(executed_with(asked, path), asked_executed(asked)) };
-    if (!node || key->share < CANDIDATE_SHARE_MIN || is_key_path(asked->look->container, path) ||
+    if (!node || key->share < CANDIDATE_SHARE_MIN || is_key_path(op, asked->look->container, path) ||
         memmem(path.data, path.size, "/[]", 3))
         return false;
     key->is_hierarchical = !candidate_judge(asked->look, node, &key->spread);
@@ -106,14 +79,14 @@ static bool judge_path(const struct asked *asked, struct slice path, struct bett
 }
 
 /* Named by the most queries; among equals the one that spreads by itself. */
-static bool find_better_key(const struct asked *asked, struct better_key *best)
+static bool find_better_key(struct op *op, const struct asked *asked, struct better_key *best)
 {
     bool found = false;
 
     for (struct json_iter i = json_iter(json_get(asked->record, "paths")); json_next(&i);) {
         struct better_key key;
 
-        if (!asked_number(i.value, "equal") || !judge_path(asked, asked_text(i.value, "path"), &key))
+        if (!asked_number(i.value, "equal") || !judge_path(op, asked, asked_text(i.value, "path"), &key))
             continue;
         if (!found || key.share > best->share + 0.01 ||
             (key.share > best->share - 0.01 && best->is_hierarchical && !key.is_hierarchical))
@@ -135,15 +108,12 @@ static void write_proposal(struct op *op, struct finding_writer *writer, const s
                            const struct better_key *key)
 {
     struct json_builder *out = &writer->out;
-    struct buf second;
 
-    buf_init(&second, &op->arena);
-    print_key_path(&second, asked->look->container, 0);
     json_add_name(out, slice_of("proposedKey"));
     json_begin_array(out);
     json_add_string(out, key->path);
     if (key->is_hierarchical)
-        json_add_string(out, buf_as_slice(&second));
+        json_add_string(out, key_path_text(op, asked->look->container, 0));
     json_end(out);
     finding_share(writer, "shareOfQueriesThatNameIt", key->share);
     finding_number(writer, "differentValuesAbout", key->spread.distinct);
@@ -159,12 +129,8 @@ static enum status plan_key(struct op *op, struct finding_writer *writer, const 
     buf_text(&members, "\"partitionKey\":{\"paths\":[");
     json_print_string(&members, key->path);
     if (key->is_hierarchical) {
-        struct buf second;
-
-        buf_init(&second, &op->arena);
-        print_key_path(&second, asked->look->container, 0);
         buf_byte(&members, ',');
-        json_print_string(&members, buf_as_slice(&second));
+        json_print_string(&members, key_path_text(op, asked->look->container, 0));
     }
     buf_printf(&members, "],\"kind\":\"%s\",\"version\":2}", key->is_hierarchical ? "MultiHash" : "Hash");
     return finding_plan(op, writer, asked->look->container, buf_as_slice(&members));
@@ -177,7 +143,7 @@ static enum status unnamed_key_of(struct op *op, const struct rule *rule, struct
     struct better_key key;
     enum status st;
 
-    if (!is_key_unnamed(asked) || !find_better_key(asked, &key))
+    if (!is_key_unnamed(asked) || !find_better_key(op, asked, &key))
         return ST_OK;
     finding_begin(op, &writer, rule, SEVERITY_HIGH, (struct finding_place){ .look = asked->look });
     finding_number(&writer, "queries", asked_executed(asked));
@@ -222,7 +188,7 @@ static enum status fan_out_of(struct op *op, const struct rule *rule, struct adv
     enum status st = ST_OK;
 
     if (asked_number(asked->record, "rangesMost") < 2 ||
-        (is_key_unnamed(asked) && find_better_key(asked, &key)))
+        (is_key_unnamed(asked) && find_better_key(op, asked, &key)))
         return ST_OK; /* another key would serve it */
     for (struct json_iter i = json_iter(asked_queries(asked)); json_next(&i);) {
         uint64_t executed = asked_number(i.value, "executed");

@@ -1,4 +1,4 @@
-/* src/advise/rules_changed.c - the rules about what is written and read: parts that change, items that belong together. */
+/* src/advise/rules_changed.c - the rules about what is written: parts that change, entries that nobody asks for, deletes. */
 #include "advise/asked.h"
 #include "advise/finding.h"
 #include "advise/rules_private.h"
@@ -6,7 +6,7 @@
 #include "reply/charge.h"
 
 /* Fewer than so many are no habit. */
-enum { CHANGES_MIN = 50, READS_MIN = 50, WRITES_MIN = 200, QUERIES_MIN = 100, DELETES_MIN = 50 };
+enum { CHANGES_MIN = 50, WRITES_MIN = 200, QUERIES_MIN = 100, DELETES_MIN = 50 };
 
 /* ---- parts that change ---- */
 
@@ -90,108 +90,6 @@ static enum status busy_part_of(struct op *op, const struct rule *rule, struct a
 enum status find_busy_parts(struct op *op, const struct rule *rule, struct advice *advice)
 {
     return asked_each(op, rule, advice, busy_part_of);
-}
-
-/* ---- items that are read together ---- */
-
-enum { TOGETHER_PERCENT = 80, FEW_ROWS_MAX = 10, FEW_BYTES_MAX = 64 * 1024 };
-
-/* A query that follows nearly every read of an item, and finds a few items that belong to it. */
-static bool follows_reads(struct json query, uint64_t reads)
-{
-    uint64_t executed = asked_number(query, "executed");
-    uint64_t after = asked_number(json_get(query, "afterReads"), "count");
-
-    return reads >= READS_MIN && after * 100 >= executed * TOGETHER_PERCENT &&
-           after * 100 >= reads * TOGETHER_PERCENT &&
-           asked_number(query, "rows") <= FEW_ROWS_MAX * executed && asked_number(query, "rows") > 0 &&
-           !asked_is(query, "aggregates") && asked_number(query, "bytes") <= FEW_BYTES_MAX * executed;
-}
-
-/* No owner has many: what is few on the average may be many for some. */
-static bool are_few(const struct look *look, struct slice path)
-{
-    const struct tree *tree;
-    const struct node *node = asked_node(look, path, &tree);
-
-    return node && node->spread && spread_commonest(node->spread) <= 2 * FEW_ROWS_MAX;
-}
-
-static bool is_found_by_id(const struct container *container)
-{
-    return container->key_path_count == 1 && container->key_path[0].count == 1 &&
-           slice_is(container->key_path[0].segment[0], "id");
-}
-
-/* The list becomes a member of its owner, which has none of that name. Where its key is another one than its id, nobody has named it. */
-static enum status plan_embedding(struct op *op, struct finding_writer *writer, const struct look *owner,
-                                  const struct look *list, struct json query)
-{
-    struct slice from = list->container->id;
-    const struct tree *tree;
-    struct buf path, plan;
-
-    buf_init(&path, &op->arena);
-    buf_byte(&path, '/');
-    buf_slice(&path, from);
-    if (owner == list || owner->container->database != list->container->database ||
-        !is_found_by_id(owner->container) || memchr(from.data, '[', from.size) ||
-        asked_node(owner, buf_as_slice(&path), &tree))
-        return ST_OK;
-    buf_init(&plan, &op->arena);
-    buf_text(&plan, "\"embed\":[{\"from\":");
-    json_print_string(&plan, from);
-    buf_text(&plan, ",\"on\":{\"/id\":");
-    json_print_string(&plan, asked_text(json_get(query, "afterReads"), "path"));
-    buf_text(&plan, "},\"as\":");
-    json_print_string(&plan, buf_as_slice(&path));
-    buf_text(&plan, ",\"queries\":{");
-    json_print_string(&plan, asked_text(query, "query"));
-    buf_text(&plan, ":null}}]");
-    return finding_plan(op, writer, owner->container, buf_as_slice(&plan));
-}
-
-static enum status read_together_of(struct op *op, const struct rule *rule, struct advice *advice,
-                                    const struct asked *asked)
-{
-    enum status st = ST_OK;
-
-    for (struct json_iter i = json_iter(asked_queries(asked)); json_next(&i);) {
-        struct json after = json_get(i.value, "afterReads");
-        const struct look *owner = asked_look(op, advice, asked_text(after, "rid"));
-        struct asked reads = owner ? asked_of(advice, owner) : (struct asked){ 0 };
-        struct finding_writer writer;
-        double each;
-
-        if (!owner || !follows_reads(i.value, asked_number(reads.record, "readsById")) ||
-            !are_few(asked->look, asked_text(after, "path")) ||
-            asked_writes(asked) > asked_number(i.value, "executed"))
-            continue;
-        each = asked_cost(&reads, "read") / (double)asked_count(&reads, "read");
-        finding_begin(op, &writer, rule, SEVERITY_MEDIUM,
-                      (struct finding_place){ .look = asked->look, .path = asked_text(after, "path") });
-        finding_text(&writer, "owners", owner->container->link);
-        finding_number(&writer, "readsOfOwners", asked_number(reads.record, "readsById"));
-        finding_number(&writer, "followedByTheQuery", asked_number(after, "count"));
-        finding_text(&writer, "query", asked_text(i.value, "query"));
-        finding_units(&writer, "rowsEach",
-                      (double)asked_number(i.value, "rows") / (double)asked_number(i.value, "executed"));
-        finding_units(&writer, "requestUnitsToday",
-                      each + asked_charge(i.value) / (double)asked_number(i.value, "executed"));
-        finding_units(&writer, "requestUnitsEmbedded", each);
-        TRY(plan_embedding(op, &writer, owner, asked->look, i.value));
-        TRY(finding_end(op, advice, &writer, 0,
-                        "What belongs to one item, is few, and is read with it each time is best a part of "
-                        "it: an array in "
-                        "the owner. One point read then gives all of it, as of one moment."));
-    }
-out:
-    return st;
-}
-
-enum status find_read_together(struct op *op, const struct rule *rule, struct advice *advice)
-{
-    return asked_each(op, rule, advice, read_together_of);
 }
 
 /* ---- what is indexed for nobody ---- */

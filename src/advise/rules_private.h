@@ -11,13 +11,20 @@ rule_find find_unbounded_arrays, find_names_as_data, find_mixed_types, find_mixe
 rule_find find_unnamed_keys, find_fan_outs, find_hot_keys, find_repeated_counts, find_missing_composites;
 
 /* rules_changed.c */
-rule_find find_busy_parts, find_read_together, find_unasked_paths, find_ttl_by_hand;
+rule_find find_busy_parts, find_unasked_paths, find_ttl_by_hand;
+
+/* rules_together.c */
+rule_find find_read_together, find_two_containers;
 
 /* rules_apart.c */
-rule_find find_unique_by_hand, find_two_containers, find_large_tenants, find_no_resolvers;
+rule_find find_unique_by_hand, find_large_tenants, find_no_resolvers;
 
 /* rules_whole.c */
 rule_find find_large_items, find_skewed_keys, find_few_keys, find_dangling_references, find_drifted_copies;
+
+/* A path of a container's partition key, /a/b, in the op's arena. */
+struct slice key_path_text(struct op *op, const struct container *container, size_t index);
+bool is_key_path(struct op *op, const struct container *container, struct slice path);
 
 /* How items would spread by the values at a path. False: too few items have a text there, or it has too few values. */
 struct candidate {

@@ -51,6 +51,27 @@ out:
 
 /* ---- partition keys ---- */
 
+struct slice key_path_text(struct op *op, const struct container *container, size_t index)
+{
+    const struct key_path *path = &container->key_path[index];
+    struct buf out;
+
+    buf_init(&out, &op->arena);
+    for (size_t i = 0; i < path->count; i++) {
+        buf_byte(&out, '/');
+        buf_slice(&out, path->segment[i]);
+    }
+    return buf_as_slice(&out);
+}
+
+bool is_key_path(struct op *op, const struct container *container, struct slice path)
+{
+    for (size_t i = 0; i < container->key_path_count; i++)
+        if (slice_equal(key_path_text(op, container, i), path))
+            return true;
+    return false;
+}
+
 static const struct node *same_place(const struct node *root, const struct node *node)
 {
     const struct node *parent;

@@ -123,8 +123,75 @@ def people_and_contacts(contacts=3):
     return {"people": (BY("/id"), people), "contacts": (BY("/personId"), items)}
 
 
+def people_who_count_their_contacts():
+    model = people_and_contacts()
+    for person in model["people"][1]:
+        person["contacts"] = 3
+    return model
+
+
+def people_among_contacts():
+    model = people_and_contacts()
+    return {"people": (BY("/id"), model["people"][1] + model["contacts"][1])}
+
+
+def read_people_with_contacts_among_them(work):
+    for n in range(70):
+        work.read("people", "p%d" % n, "p%d" % n)
+        work.query("people", "SELECT * FROM c WHERE c.personId = @person", person="p%d" % n)
+
+
 def people_and_many_messages():
     return people_and_contacts(30)
+
+
+def people_by_house(contact, *further):
+    """Numbers of people begin anew in every other house, so that an id is not enough to name one."""
+    houses = ["house %d" % (n % 7) for n in range(70)]
+    people = [{"id": "p%d" % n, "house": houses[n], "name": "person %d" % n} for n in range(70)]
+    people += [{"id": "p%d" % n, "house": "annex", "name": "guest %d" % n} for n in range(0, 70, 2)]
+    items = [{"id": "c%d" % n, "personId": "p%d" % (n % 70), **contact(n, houses[n % 70])} for n in range(210)]
+    key = {"paths": ["/house", *further], "kind": "MultiHash" if further else "Hash", "version": 2}
+    return {"people": ({"partitionKey": key}, people), "contacts": (BY("/personId"), items)}
+
+
+def people_by_house_and_contacts_that_know_it():
+    """/seenAt is the house for most of them only: it is not the one to go by."""
+    return people_by_house(lambda n, house: {"seenAt": house if n % 10 else "elsewhere", "home": house})
+
+
+def people_by_house_and_contacts_that_know_it_twice():
+    """One of them is nobody's, which says nothing of the others."""
+    model = people_by_house(lambda n, house: {"home": house, "house": house})
+    model["contacts"][1][0].update(personId="nobody", home="nowhere", house="nowhere")
+    return model
+
+
+def people_by_house_and_name():
+    return people_by_house(lambda n, house: {"called": "person %d" % (n % 70), "home": house}, "/name")
+
+
+def people_by_house_and_contacts_that_do_not_know_it():
+    return people_by_house(lambda n, house: {"seenAt": house if n % 10 else "elsewhere"})
+
+
+def read_people_of_houses_with_contacts(work):
+    for n in range(70):
+        work.read("people", "p%d" % n, "house %d" % (n % 7))
+        work.query("contacts", "SELECT * FROM c WHERE c.personId = @person", person="p%d" % n)
+
+
+def read_people_of_houses_by_name_with_contacts(work):
+    for n in range(70):
+        work.read("people", "p%d" % n, ["house %d" % (n % 7), "person %d" % n])
+        work.query("contacts", "SELECT * FROM c WHERE c.personId = @person", person="p%d" % n)
+
+
+def read_people_of_houses_mostly_alone(work):
+    for n in range(70):
+        work.read("people", "p%d" % n, "house %d" % (n % 7))
+        if n % 4 == 0:
+            work.query("contacts", "SELECT * FROM c WHERE c.personId = @person", person="p%d" % n)
 
 
 def read_people_with_contacts(work):
@@ -339,6 +406,9 @@ WORKS = {
     (small_products, change_stocks): [],
     (people_and_contacts, read_people_with_contacts): [("read-together", "contacts /personId")],
     (people_and_contacts, read_people_mostly_alone): [],
+    (people_by_house_and_contacts_that_know_it, read_people_of_houses_with_contacts): [("read-together", "contacts /personId")],
+    (people_by_house_and_contacts_that_know_it, read_people_of_houses_mostly_alone): [],
+    (people_by_house_and_contacts_that_do_not_know_it, read_people_of_houses_with_contacts): [("read-together", "contacts /personId")],
     (people_and_many_messages, read_people_with_contacts): [("two-containers", "contacts /personId")],
     (people_and_many_messages, read_people_mostly_alone): [],
     (tickets_with_single_indexes, ask_for_the_oldest_tickets): [("missing-composite", "tickets")],
