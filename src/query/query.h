@@ -57,7 +57,7 @@ struct words_question {
     const struct index_path *path;
     const struct index_text *text; /* what the index has there */
     const struct text_search *search;
-    bool with_items; /* all items are wanted, too, with a text or without */
+    bool with_items; /* all items are wanted, too, with a text or without, if the index tells them */
 };
 
 /* Which texts of a path have which keywords (words/list.h), of all of the container's items. */
@@ -67,8 +67,9 @@ struct query_words {
     double *hits;                  /* of each: in how many texts it is */
     double words;                  /* of all texts */
     const struct word_list *texts; /* all of them, whatever their words */
-    const struct word_list *items; /* all of them, with a text or without; NULL: nobody asked */
-    uint64_t *doubtful;            /* rising: items of which the lists do not say what the snapshot has */
+    const struct word_list
+        *items;         /* all of them, with a text or without; NULL: nobody asked, or it is not told */
+    uint64_t *doubtful; /* rising: items of which the lists do not say what the snapshot has */
     struct query_text {
         bool is_there; /* false: it is gone, or has expired */
         bool is_text;  /* false: that, or there is no string at the path */

@@ -165,7 +165,7 @@ enum status item_tally(struct op *op, const struct query_index *index, const str
         return op_fail_as(op, ST_QUERY_MEMORY);
     whole.with_items = true;
     TRY(item_words(op, index, &whole, &words));
-    tally->is_told = words.is_told;
+    tally->is_told = words.is_told && words.items;
     if (!tally->is_told)
         goto out;
     tallying.span = partition_scope_span(tallying.index->container, tallying.index->scope);

@@ -264,7 +264,7 @@ static enum status read_texts(struct word_walk *walk, const struct text_keyword 
     struct partition_scan scan;
     struct record item;
     bool found;
-    enum status st;
+    enum status st = ST_OK;
 
     partition_scan_open_over(op, walk->index->container, &everything, walk->index->base.view, &scan);
     scan.expired_too = true;
@@ -307,18 +307,20 @@ out:
 
 /* ---- what is walked ---- */
 
+static const struct index_step time_step = { .name = { "_ts", 3 } };
+static const struct index_path time_path = { &time_step, 1 };
+
 /* Every item has an entry of its time. */
+bool word_walk_has_items(const struct query_index *index)
+{
+    return index->has(index, &time_path);
+}
+
 enum status word_walk_items(struct word_walk *walk, struct word_list *list)
 {
-    const struct query_index *index = &walk->index->base;
-    struct index_step step = { .name = slice_of("_ts") };
-    struct index_path path = { &step, 1 };
     uint8_t prefix[TERM_PATH_BYTES];
 
-    walk->is_told = index->has(index, &path);
-    if (!walk->is_told)
-        return ST_OK;
-    term_put_path(prefix, index_path_id(index->policy, &path));
+    term_put_path(prefix, index_path_id(walk->index->base.policy, &time_path));
     return walk_prefix(walk, slice_make(prefix, sizeof(prefix)), take_items, list);
 }
 

@@ -363,7 +363,7 @@ static enum status make_room(struct asked *asked)
     if (!asked->words->list || !asked->words->hits || !asked->wanted)
         return op_fail_as(asked->walk.op, ST_QUERY_MEMORY);
     asked->wanted[asked->wanted_count++] = (struct wanted){ .kind = OF_TEXTS };
-    if (asked->walk.question->with_items)
+    if (asked->walk.question->with_items && word_walk_has_items(&asked->walk.index->base))
         asked->wanted[asked->wanted_count++] = (struct wanted){ .kind = OF_ITEMS };
     for (size_t i = 0; i < search->keyword_count; i++)
         asked->wanted[asked->wanted_count++] =

@@ -65,15 +65,37 @@ static bool is_full(const struct words_best *best)
     return best->count == best->wanted;
 }
 
-void words_offer(const struct words_asked *asked, struct words_best *best, uint64_t number, double score)
+static struct words_found make_found(const struct words_asked *asked, uint64_t number, double score)
 {
-    struct words_found added = { score, asked->by_creation ? number_by_creation(number) : number, number };
+    struct words_found made = { score, asked->by_creation ? number_by_creation(number) : number, number };
 
     if (asked->ties_fall)
-        added.tie = ~added.tie;
+        made.tie = ~made.tie;
+    return made;
+}
+
+static bool takes(const struct words_best *best, const struct words_found *added)
+{
+    return !is_full(best) || (best->count && is_better(added, &best->found[0]));
+}
+
+bool words_takes(const struct words_asked *asked, const struct words_best *best, uint64_t number,
+                 double score)
+{
+    struct words_found added = make_found(asked, number, score);
+
+    return takes(best, &added);
+}
+
+void words_offer(const struct words_asked *asked, struct words_best *best, uint64_t number, double score)
+{
+    struct words_found added = make_found(asked, number, score);
+
+    if (!takes(best, &added))
+        return;
     if (!is_full(best)) {
         rise(best, added);
-    } else if (best->count && is_better(&added, &best->found[0])) {
+    } else {
         best->found[0] = added;
         sink(best);
     }
@@ -82,6 +104,12 @@ void words_offer(const struct words_asked *asked, struct words_best *best, uint6
 static int by_worth(const void *a, const void *b)
 {
     return is_better(a, b) ? -1 : is_better(b, a);
+}
+
+void words_sort(struct words_best *best)
+{
+    if (best->count > 1)
+        qsort(best->found, best->count, sizeof(*best->found), by_worth);
 }
 
 /* ---- layers ---- */
@@ -266,7 +294,6 @@ bool words_best(const struct words_asked *asked, struct arena *memory, struct wo
     }
     if (best->wanted)
         find(&walk, layer, list_layers(asked, layer));
-    if (best->count > 1)
-        qsort(best->found, best->count, sizeof(*best->found), by_worth);
+    words_sort(best);
     return true;
 }

@@ -44,8 +44,13 @@ struct words_best {
 /* 0: none of the keywords is in it. */
 double words_score(const struct words_asked *asked, uint64_t number);
 
-/* What is known from elsewhere. */
+/* What is known from elsewhere; whether it would be among the best. */
+bool words_takes(const struct words_asked *asked, const struct words_best *best, uint64_t number,
+                 double score);
 void words_offer(const struct words_asked *asked, struct words_best *best, uint64_t number, double score);
+
+/* The best of what was offered first. */
+void words_sort(struct words_best *best);
 
 /* Adds to what was offered. The best first. False: memory has ended. */
 bool words_best(const struct words_asked *asked, struct arena *memory, struct words_best *best);

@@ -49,6 +49,11 @@ static void choose_items(struct way *way)
     way->picked = way->access->kind != ACCESS_ANY && (always(way) || way->pick < way->scan);
 }
 
+bool way_picks_fewer(const struct way *way, double rows)
+{
+    return way->kind == WAY_PICK && way->access_items * way->access_items < rows * way->scope_items;
+}
+
 enum status way_choose_items(struct way *way, const struct way_page *page)
 {
     enum status st;

@@ -50,5 +50,8 @@ struct way {
 enum status way_choose(struct way *way, struct eval *eval, const struct query_index *index,
                        const struct select *select, const struct way_page *page);
 
+/* Whether fewer items are picked than are looked at, in an order that is not the filter's, until so many have passed it. */
+bool way_picks_fewer(const struct way *way, double rows);
+
 /* Picking or not, for what is left of the page. */
 enum status way_choose_items(struct way *way, const struct way_page *page);

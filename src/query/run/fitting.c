@@ -70,17 +70,28 @@ enum status fitting_find(struct fitting *fitting, struct op *op, const struct qu
     struct value keywords;
     enum status st = ST_OK;
 
-    *found = is_score(call) && select->order[0].descending && near_reads_items(select) &&
-             !query->bound.calls_udfs && wanted > 0 && wanted <= WANTED_MAX &&
-             fold_constant(call->kid[1], &keywords) && keywords.kind == JSON_ARRAY && !keywords.is_row;
+    *found = is_score(call) && near_reads_items(select) && !query->bound.calls_udfs && wanted > 0 &&
+             wanted <= WANTED_MAX && fold_constant(call->kid[1], &keywords) && keywords.kind == JSON_ARRAY &&
+             !keywords.is_row;
     if (!*found)
         return ST_OK;
-    *part = (struct ranking_part){ .call = call, .is_text = true, .weight = 1 };
+    *part = (struct ranking_part){
+        .call = call, .is_text = true, .weight = 1, .turned = !select->order[0].descending
+    };
     fitting->wanted = (size_t)wanted;
     TRY(read_keywords(op, keywords.json, part, found));
     *found = *found && read_statistics(op, (const struct expr *const *)call->kid, part);
 out:
     return st;
+}
+
+bool fitting_is_worth(const struct fitting *fitting, const struct way *way)
+{
+    if (way->allowed == QUERY_BY_INDEX)
+        return true;
+    if (fitting->part.turned)
+        return !way_picks_fewer(way, (double)fitting->wanted);
+    return way->kind != WAY_PICK || way->access_items >= fitting_hits(fitting);
 }
 
 double fitting_hits(const struct fitting *fitting)
@@ -98,8 +109,9 @@ static enum status find_more(struct fitting *fitting)
 {
     size_t wanted = fitting->best.wanted ? MORE * fitting->best.wanted : fitting->wanted + FILTERED_ROWS;
 
-    return postings_first(fitting->cursor->eval.op, &fitting->cursor->kept, &fitting->part, fitting->index,
-                          fitting->by_creation, wanted, &fitting->best);
+    return (fitting->part.turned ? postings_least : postings_first)(
+        fitting->cursor->eval.op, &fitting->cursor->kept, &fitting->part, fitting->index,
+        fitting->by_creation, wanted, &fitting->best);
 }
 
 static int by_u64(const void *a, const void *b)
@@ -130,17 +142,25 @@ out:
     return st;
 }
 
+/* Behind all texts are items without one, which no list of texts has. Rising, they come first. */
 static void see(struct lead *lead, struct value score)
 {
-    ((struct fitting *)lead)->passed += score.kind == JSON_NUMBER;
+    struct fitting *fitting = (struct fitting *)lead;
+
+    fitting->passed += fitting->part.turned || score.kind == JSON_NUMBER;
 }
 
-/* Behind all texts are items without one: they are not in the index. */
+static bool gave_all_items(const struct fitting *fitting)
+{
+    return fitting->part.turned && fitting->next == fitting->best.count &&
+           fitting->best.count < fitting->best.wanted;
+}
+
 static bool has_enough(const struct lead *lead)
 {
     const struct fitting *fitting = (const struct fitting *)lead;
 
-    return fitting->passed >= fitting->wanted;
+    return fitting->passed >= fitting->wanted || gave_all_items(fitting);
 }
 
 enum status fitting_open(struct fitting *fitting, struct cursor *cursor, struct way *way, bool by_creation)
@@ -159,7 +179,8 @@ enum status fitting_open(struct fitting *fitting, struct cursor *cursor, struct 
     if (!cursor->source->pick || !postings_serve(op, cursor->select, &ranking, index))
         return ST_OK;
     TRY(postings_load(op, &cursor->kept, &ranking, index, &fitting->is_open));
-    fitting->part.asked.ties_fall = true; /* as rows that are sorted from the greatest down have them */
+    fitting->is_open = fitting->is_open && postings_tell_first(&fitting->part);
+    fitting->part.asked.ties_fall = !fitting->part.turned; /* as rows that are sorted have them */
     fitting->number = arena_try_alloc(&cursor->kept, (fitting->wanted + 1) * sizeof(*fitting->number));
     if (!fitting->number)
         TRY(op_fail_as(op, ST_QUERY_MEMORY));

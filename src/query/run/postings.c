@@ -1,5 +1,6 @@
 /* src/query/run/postings.c - what texts score, from lists of the texts that have each keyword. */
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "query/function/full_text.h"
@@ -104,7 +105,9 @@ static enum status load_part(struct op *op, struct arena *memory, struct ranking
 {
     struct index_path path;
     struct index_text text;
-    struct words_question question = { .path = &path, .text = &text, .search = &part->search };
+    struct words_question question = {
+        .path = &path, .text = &text, .search = &part->search, .with_items = part->turned
+    };
     bool is_text = postings_text(op, part->call, index, &path, &text);
     enum status st;
 
@@ -299,6 +302,56 @@ enum status postings_first(struct op *op, struct arena *memory, const struct ran
     asked.by_creation = by_creation;
     if (best->count < wanted)
         TRY(add_rest(op, memory, part, &asked, best));
+out:
+    return st;
+}
+
+/* ---- the least ---- */
+
+bool postings_tell_first(const struct ranking_part *part)
+{
+    return !part->turned || part->words.items;
+}
+
+/* The less it scores the better, and best of all is what has no text. A text that would be too late without a hit is not scored. */
+static void offer_turned(const struct words_asked *asked, const struct ranking_part *part, uint64_t number,
+                         bool is_text, struct words_best *best)
+{
+    if (!is_text)
+        words_offer(asked, best, number, INFINITY);
+    else if (words_takes(asked, best, number, 0))
+        words_offer(asked, best, number, 0 - postings_score(part, number));
+}
+
+static void offer_items(const struct words_asked *asked, const struct ranking_part *part,
+                        struct words_best *best)
+{
+    const struct query_words *words = &part->words;
+
+    for (size_t i = 0; i < words->items->count; i++) {
+        uint64_t number = words->items->text[i].number;
+
+        if (is_in_spans(asked, number) && !is_doubtful(words, number))
+            offer_turned(asked, part, number, word_list_find(words->texts, number) != NULL, best);
+    }
+    for (size_t i = 0; i < words->doubtful_count; i++)
+        if (words->text[i].is_there && is_in_spans(asked, words->doubtful[i]))
+            offer_turned(asked, part, words->doubtful[i], words->text[i].is_text, best);
+}
+
+enum status postings_least(struct op *op, struct arena *memory, const struct ranking_part *part,
+                           const struct query_index *index, bool by_creation, size_t wanted,
+                           struct words_best *best)
+{
+    struct words_asked asked = part->asked;
+    enum status st;
+
+    assert(part->turned && part->words.items);
+    TRY(best_begin(op, memory, wanted, best));
+    TRY(set_spans(op, memory, index, &asked));
+    asked.by_creation = by_creation;
+    offer_items(&asked, part, best);
+    words_sort(best);
 out:
     return st;
 }

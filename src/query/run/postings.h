@@ -4,6 +4,7 @@
  *     postings_load(op, memory, ranking, index)      statistics, and the lists that scores are made of
  *     postings_score(part, number)                   of any item
  *     postings_best(op, memory, part, ...)           the best of all, without scoring the others (words/best.h)
+ *     postings_least(op, memory, part, ...)          the other end, for parts that are turned
  * Scores are those of the texts themselves, to the bit.
  */
 #pragma once
@@ -29,6 +30,14 @@ double postings_score(const struct ranking_part *part, uint64_t number);
 
 /* As postings_best(), with the texts that have no hit behind those that have one. */
 enum status postings_first(struct op *op, struct arena *memory, const struct ranking_part *part,
+                           const struct query_index *index, bool by_creation, size_t wanted,
+                           struct words_best *best);
+
+/* Whether all that the part asks for was loaded: a turned one begins with items that have no text. */
+bool postings_tell_first(const struct ranking_part *part);
+
+/* Of a turned part: items without a text, texts without a hit, then those that score least. They are all items there are. */
+enum status postings_least(struct op *op, struct arena *memory, const struct ranking_part *part,
                            const struct query_index *index, bool by_creation, size_t wanted,
                            struct words_best *best);
 

@@ -287,15 +287,12 @@ static enum status open_near(struct run *run, uint64_t wanted)
 static enum status open_fitting(struct run *run, uint64_t wanted)
 {
     struct fitting *fitting = &run->fitting;
-    const struct way *way = &run->way;
     bool found;
     enum status st;
 
     TRY(fitting_find(fitting, run->cursor.eval.op, run->query, run->cursor.select, wanted, &found));
-    if (!found || (way->allowed != QUERY_BY_INDEX && way->kind == WAY_PICK &&
-                   way->access_items < fitting_hits(fitting)))
-        goto out;
-    TRY(fitting_open(fitting, &run->cursor, &run->way, run->fill.by_creation));
+    if (found && fitting_is_worth(fitting, &run->way))
+        TRY(fitting_open(fitting, &run->cursor, &run->way, run->fill.by_creation));
 out:
     return st;
 }

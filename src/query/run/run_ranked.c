@@ -16,6 +16,8 @@ enum {
     PICKED_MAX = 10000, /* more are not worth being picked one by one */
     FILTERED_ROWS = 16, /* so many more texts are found at first than are wanted, */
     MORE = 4,           /* and then so many times as many */
+    READ_MIN = 1000,
+    READ_SHARE = 10, /* more than a tenth of the scope's items are not read for those that score least */
 };
 
 struct best {
@@ -65,6 +67,12 @@ static enum status take_free(struct ranked *ranked, struct ranked_row **row)
     *row = ranked->free;
     memcpy(&ranked->free, &(*row)->fused, sizeof(ranked->free));
     return ST_OK;
+}
+
+static void forget(struct ranked *ranked, struct best *best)
+{
+    while (best->count)
+        let_go(ranked, best->row[--best->count]);
 }
 
 static void cut(struct ranked *ranked, struct best *best)
@@ -127,6 +135,8 @@ struct taking {
     struct ranked *ranked;
     struct best *best;
     size_t zeros, nones, wanted; /* rows without a hit, and without a text; so many of each are enough */
+    size_t read, read_max;       /* items that were picked */
+    bool has_seen_all;           /* of those that the index has, because too few passed */
     struct near *near;           /* of a distance: who is told of it */
 };
 
@@ -160,8 +170,9 @@ static enum status find_more(struct taking *taking, const struct query_index *in
     struct fill *fill = taking->ranked->fill;
     size_t wanted = best->wanted ? MORE * best->wanted : taking->wanted + FILTERED_ROWS;
 
-    return postings_best(fill->cursor->eval.op, &fill->cursor->kept, taking->best->part, index,
-                         fill->by_creation, wanted, best);
+    return (taking->best->part->turned ? postings_least : postings_best)(
+        fill->cursor->eval.op, &fill->cursor->kept, taking->best->part, index, fill->by_creation, wanted,
+        best);
 }
 
 /* The best texts, as many as are still wanted at a time, until so many have passed the filter. */
@@ -175,15 +186,17 @@ static enum status pick_best(struct taking *taking, const struct query_index *in
     enum status st;
 
     TRY(fill_alloc(taking->ranked->fill, (taking->wanted + 1) * sizeof(*number), &number));
-    while (taking->best->count < taking->wanted) {
+    while (taking->best->count < taking->wanted && taking->read <= taking->read_max) {
         size_t count = 0;
 
         if (next == best.count && best.count == best.wanted)
             TRY(find_more(taking, index, &best));
         while (next < best.count && count < taking->wanted - taking->best->count)
             number[count++] = best.found[next++].number;
-        if (count == 0)
+        taking->has_seen_all = count == 0;
+        if (taking->has_seen_all)
             break;
+        taking->read += count;
         qsort(number, count, sizeof(*number), by_u64);
         TRY(cursor_pick(cursor, number, count));
         TRY(cursor_walk(cursor, 0, take_picked, taking, &ended));
@@ -214,7 +227,7 @@ static bool take_rest(struct eval *eval, void *context)
 static enum status take_best(struct ranked *ranked, struct best *best, struct query_source *items,
                              struct query_source *passing, size_t wanted)
 {
-    struct taking taking = { .ranked = ranked, .best = best, .wanted = wanted };
+    struct taking taking = { .ranked = ranked, .best = best, .wanted = wanted, .read_max = SIZE_MAX };
     struct cursor *cursor = ranked->fill->cursor;
     bool ended;
     enum status st;
@@ -227,6 +240,22 @@ static enum status take_best(struct ranked *ranked, struct best *best, struct qu
     taking.wanted = wanted - best->count;
     TRY(cursor_seek(cursor, 0));
     TRY(cursor_walk(cursor, 0, take_rest, &taking, &ended));
+out:
+    return st;
+}
+
+/* Of a turned part. `told` false: too many were read of which too few pass. */
+static enum status take_least(struct ranked *ranked, struct best *best, struct query_source *items,
+                              size_t wanted, bool *told)
+{
+    size_t share = (size_t)(ranked->by->way->scope_items / READ_SHARE);
+    struct taking taking = { .ranked = ranked, .best = best, .wanted = wanted };
+    enum status st;
+
+    taking.read_max = (share > READ_MIN ? share : READ_MIN) + MORE * wanted;
+    ranked->fill->cursor->source = items;
+    TRY(pick_best(&taking, items->index));
+    *told = best->count >= wanted || taking.has_seen_all;
 out:
     return st;
 }
@@ -287,8 +316,7 @@ static enum status take_nearest(struct ranked *ranked, struct best *best, struct
     cursor->source = passing;
     if (served)
         goto out;
-    while (best->count)
-        let_go(ranked, best->row[--best->count]);
+    forget(ranked, best);
     TRY(cursor_seek(cursor, 0));
     TRY(cursor_walk(cursor, 0, take_picked, &taking, &ended));
 out:
@@ -306,6 +334,17 @@ static bool tells_nearest(const struct ranked *ranked, const struct ranking_part
            near_is_worth(&near, ranked->by->way);
 }
 
+/* Whether lists tell the best texts, or the least of a turned part, unless fewer items pass the filter. */
+static bool tells_texts(const struct ranked *ranked, const struct ranking_part *part, size_t wanted)
+{
+    const struct way *way = ranked->by->way;
+
+    if (!part->turned)
+        return ranked->ranking->is_indexed;
+    return ranked->ranking->is_indexed && postings_tell_first(part) &&
+           (way->allowed == QUERY_BY_INDEX || !way_picks_fewer(way, (double)wanted));
+}
+
 /* Whether indexes tell which items are best, so that the others need not be read. */
 static bool tells_best(const struct ranked *ranked, const struct query_source *items, size_t wanted)
 {
@@ -316,7 +355,8 @@ static bool tells_best(const struct ranked *ranked, const struct query_source *i
     for (size_t i = 0; i < ranking->count; i++) {
         const struct ranking_part *part = &ranking->part[i];
 
-        if (part->turned || !(part->is_text ? ranking->is_indexed : tells_nearest(ranked, part, wanted)))
+        if (!(part->is_text ? tells_texts(ranked, part, wanted)
+                            : !part->turned && tells_nearest(ranked, part, wanted)))
             return false;
     }
     return true;
@@ -531,25 +571,43 @@ out:
     return st;
 }
 
+static enum status take_part(struct ranked *ranked, struct best *best, struct query_source *items,
+                             struct query_source *passing, size_t wanted, bool *told)
+{
+    if (!best->part->is_text)
+        return take_nearest(ranked, best, items, passing, wanted);
+    if (!best->part->turned)
+        return take_best(ranked, best, items, passing, wanted);
+    return take_least(ranked, best, items, wanted, told);
+}
+
+static enum status take_passing(struct ranked *ranked, struct query_source *passing)
+{
+    struct cursor *cursor = ranked->fill->cursor;
+    bool ended;
+    enum status st;
+
+    for (size_t i = 0; i < ranked->best_count; i++)
+        forget(ranked, &ranked->best[i]);
+    cursor->source = passing;
+    TRY(cursor_seek(cursor, 0));
+    TRY(cursor_walk(cursor, 0, take_row, ranked, &ended));
+out:
+    return st;
+}
+
 /* Each score's best by the index; or all rows that pass the filter. */
 static enum status find_best(struct ranked *ranked, struct query_source *items, bool passing_are_few)
 {
-    struct cursor *cursor = ranked->fill->cursor;
-    struct query_source *passing = cursor->source;
-    uint64_t wanted = rows_wanted(ranked);
-    bool ended;
+    struct query_source *passing = ranked->fill->cursor->source;
+    size_t wanted = (size_t)rows_wanted(ranked);
+    bool told = !passing_are_few && tells_best(ranked, items, wanted);
     enum status st = ST_OK;
 
-    if (passing_are_few || !tells_best(ranked, items, (size_t)wanted)) {
-        TRY(cursor_seek(cursor, 0));
-        TRY(cursor_walk(cursor, 0, take_row, ranked, &ended));
-        goto out;
-    }
-    for (size_t i = 0; i < ranked->best_count; i++)
-        if (ranked->best[i].part->is_text)
-            TRY(take_best(ranked, &ranked->best[i], items, passing, (size_t)wanted));
-        else
-            TRY(take_nearest(ranked, &ranked->best[i], items, passing, (size_t)wanted));
+    for (size_t i = 0; i < ranked->best_count && told; i++)
+        TRY(take_part(ranked, &ranked->best[i], items, passing, wanted, &told));
+    if (!told)
+        TRY(take_passing(ranked, passing));
 out:
     return st;
 }
