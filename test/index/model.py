@@ -47,9 +47,8 @@ class Model:
         return cases.key_of(types.SimpleNamespace(container=self.definition), doc)
 
     def scope_of(self, key):
-        """What a partition key header stands for: keys may share it, and a prefix begins it."""
-        version = self.definition["partitionKey"]["version"]
-        return [hashed_part(value, version) for value in json.loads(key)]
+        """What a partition key header stands for: a prefix begins it."""
+        return [key_part(value) for value in json.loads(key)]
 
     def is_in_scope(self, key, query):
         wanted = self.scope_of(query.key)
@@ -108,10 +107,8 @@ class Model:
         return plain(query, rows)
 
 
-def hashed_part(value, version):
-    """What of a key's value decides where the item lies: of a number its double, of a string in version 1 its first 100 units."""
-    if isinstance(value, str) and version == 1:
-        return value.encode("utf-16-le")[:200]
+def key_part(value):
+    """What tells a key's value from others: of a number its double. Strings of which a hash sees the same are apart."""
     return canon(float(value) if kind(value) == NUMBER else value)
 
 
