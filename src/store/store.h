@@ -296,7 +296,7 @@ struct store_stats {
     uint64_t bytes_written; /* keys and values handed to the backend */
     uint64_t disk_bytes;
     uint64_t block_cache_bytes, write_buffer_bytes; /* of the backend */
-    uint64_t index_memory_bytes;                    /* of entries in memory, and filters */
+    uint64_t index_memory_bytes;                    /* of entries in memory, filters and pages */
     uint64_t index_runs, index_run_bytes, index_merges;
     uint64_t cache_hits, cache_misses, cache_bytes; /* of the cache of documents */
 };
