@@ -160,6 +160,7 @@ enum {
     MAP_ROWS_MAX = 10000,                        /* that a query may make of one item: POST /_orrery/map */
     HOLD_MS_MAX = 10 * 1000, /* writes wait for another container: SDKs come back for 30 s */
     HOLD_RETRY_MS = 20,
+    UNCHANGED_MAX = 16, /* containers that a change of names is about beside the two */
     OP_TIMEOUT_MS = 30 * 1000,
     DIRECT_TIMEOUT_MS =
         4500, /* clients in Direct mode give up after 5 s, and a write's end is unknown to them then */

@@ -179,6 +179,12 @@ static enum status load_past(struct op *op, struct catalog *catalog, void *conte
     return past_decode(op, row->value, &catalog->past);
 }
 
+static enum status load_holds(struct op *op, struct catalog *catalog, void *context, const struct row *row)
+{
+    (void)context;
+    return holds_decode(op, row->value, &catalog->holds);
+}
+
 /* All of it as of one commit. */
 enum status catalog_load(struct op *op, struct catalog *catalog)
 {
@@ -191,6 +197,7 @@ enum status catalog_load(struct op *op, struct catalog *catalog)
     TRY(for_each(op, catalog, snapshot, KEY_CATALOG, load_one, NULL));
     TRY(for_each(op, catalog, snapshot, KEY_OFFER, load_offer, NULL));
     TRY(for_each(op, catalog, snapshot, KEY_PAST, load_past, NULL));
+    TRY(for_each(op, catalog, snapshot, KEY_HELD, load_holds, NULL));
     catalog->lsn = head.lsn;
 out:
     store_release(snapshot);
@@ -926,6 +933,7 @@ enum status catalog_open_with(struct op *op, struct store *store, index_compute 
     TRY(store_bucket(op, store, CATALOG_BUCKET, &made->bucket));
     TRY(catalog_load(op, made));
     change_note_lsn(made, made->lsn); /* nobody else knows it yet */
+    holds_tell(op->env, made, &(struct holds){ 0 });
     TRY(finish_drops(op, made));
     store_follow(store, change_follow, made);
     *catalog = made;

@@ -202,6 +202,12 @@ const struct container *container_successor(const struct container *container);
 const struct container *container_latest(const struct container *container);
 
 /*
+ * Whether it has another id by now: whoever found it by its name means another container. What is read with a snapshot that shows
+ * the change of names is known to be renamed once the snapshot was taken, and a transaction is refused then.
+ */
+bool container_is_renamed(const struct container *container);
+
+/*
  * The last LSN of its items that is known, of several parts the largest: what is read from now on shows at least that. Creating a
  * container takes its first LSN, as on the service, so that its first write has the next one. Containers of older programs
  * began with their first write.
@@ -317,13 +323,27 @@ enum status catalog_drop_container(struct op *op, struct catalog *catalog, struc
                                    bool same);
 
 /*
- * Each of two containers of a database gets the other one's id, in one commit; rids, items and ranges stay as they are. Nobody
- * writes to either of them meanwhile: the caller sees to it. ST_PRECONDITION_FAILED: one is not at the LSNs that are named, one
- * for each of its parts. All parts of both are at the same later LSN then, `after`, above all that they were at. Refused by nobody
- * here, and wrong, where other processes may write.
+ * Writes of the container are told to come back for so many milliseconds, 0: from now on they are not (meter.h). Where other
+ * processes may write, all of them know it before they write once more, but what they are about to do once may still happen.
  */
-enum status catalog_swap_containers(struct op *op, struct catalog *catalog, struct container *const pair[2],
-                                    const uint64_t *const lsn[2], uint64_t *after);
+enum status catalog_hold_container(struct op *op, struct catalog *catalog, const struct container *container,
+                                   int64_t ms);
+
+/* A container, and the LSN that each of its parts is expected to be at. */
+struct container_at {
+    struct container *container;
+    const uint64_t *lsn;
+};
+
+/*
+ * Each of two containers of a database gets the other one's id, in one commit; rids, items and ranges stay as they are.
+ * ST_PRECONDITION_FAILED: one of the two, or of `unchanged`, is not at its LSNs. All parts of both are at the same later LSN then,
+ * `after`, above all that they were at. No request of this process may have found either of them before, and go on: the caller sees
+ * to it. Other processes find them by their new names: see container_is_renamed().
+ */
+enum status catalog_swap_containers(struct op *op, struct catalog *catalog, const struct container_at pair[2],
+                                    const struct container_at *unchanged, size_t unchanged_count,
+                                    uint64_t *after);
 
 /* Removes the data of dropped containers that nobody refers to any more. Housekeeping calls it now and then. */
 enum status catalog_sweep(struct op *op, struct catalog *catalog);

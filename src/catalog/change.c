@@ -149,6 +149,7 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
     claim_less(&catalog->claim, catalog->claim.bytes);
     claim_anyway(&catalog->claim, fresh->claim.bytes);
     catalog->past = fresh->past;
+    catalog->holds = fresh->holds;
     for (size_t i = 0; i < fresh->known.containers_by_rid.capacity; i++) {
         struct map_slot *slot = &fresh->known.containers_by_rid.slot[i];
 
@@ -166,12 +167,14 @@ static enum status read_anew(struct op *op, struct catalog *catalog)
     struct catalog fresh = {
         .store = catalog->store, .compute = catalog->compute, .bucket = catalog->bucket, .before = catalog
     };
+    struct holds before = catalog->holds;
     enum status st;
 
     thread_assert_locked(&catalog->changing);
     readers_init(&fresh.lock);
     TRY(catalog_load(op, &fresh));
     supersede(catalog, &fresh);
+    holds_tell(op->env, catalog, &before);
     change_note_lsn(catalog, fresh.lsn);
 out:
     catalog_forget(&fresh);

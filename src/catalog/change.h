@@ -11,6 +11,7 @@
 
 #include "base/readers.h"
 #include "catalog/child.h"
+#include "catalog/hold.h"
 #include "catalog/map.h"
 #include "catalog/past.h"
 #include "keys/keys.h"
@@ -32,8 +33,10 @@ struct catalog {
     struct catalog
         *before;  /* while it is read anew: what did not change is taken from there. NULL otherwise */
     uint64_t lsn; /* of the bucket: everything up to it is known here. Guarded by `changing` */
-    pthread_mutex_t changing; /* held over a whole change, its commit included; guards `past` and `claim` */
+    pthread_mutex_t
+        changing; /* held over a whole change, its commit included; guards `past`, `holds` and `claim` */
     struct past past;
+    struct holds holds;
     struct claim claim;  /* what children take in memory */
     struct readers lock; /* guards what follows; never held over I/O, and never taken twice by a thread */
     struct known known;

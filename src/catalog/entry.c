@@ -119,6 +119,11 @@ const struct container *container_latest(const struct container *container)
     return container;
 }
 
+bool container_is_renamed(const struct container *container)
+{
+    return !slice_equal(container_latest(container)->id, container->id);
+}
+
 bool container_is_alone(const struct container *container)
 {
     return atomic_load(&container->life->predecessors) == 0;

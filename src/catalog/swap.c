@@ -10,7 +10,14 @@ enum { SIDES = 2 };
 /* One of the two, while they change names. */
 struct side {
     struct container *now, *made;
+    const uint64_t *lsn; /* that its parts are expected to be at */
     struct record record;
+};
+
+struct swap {
+    struct side side[SIDES];
+    const struct container_at *unchanged; /* others that nobody may have written to */
+    size_t unchanged_count;
 };
 
 /* The same members in the same order, with another id. */
@@ -31,10 +38,11 @@ static struct json with_id(struct op *op, struct json definition, struct slice i
     return json_built(&out);
 }
 
-static enum status find_side(struct op *op, struct catalog *catalog, const struct container *wanted,
+static enum status find_side(struct op *op, struct catalog *catalog, const struct container_at *wanted,
                              struct side *side)
 {
-    side->now = catalog_find_by_rid(catalog, &wanted->rid);
+    side->now = catalog_find_by_rid(catalog, &wanted->container->rid);
+    side->lsn = wanted->lsn;
     return side->now ? ST_OK : op_fail_as(op, ST_NOT_FOUND);
 }
 
@@ -54,26 +62,65 @@ out:
     return st;
 }
 
-/* Session tokens go by names: whoever has one of the old container of a name can read the new one. See past.h. */
-static struct commit above_all(struct op *op, struct bucket *bucket, uint64_t lsn)
+/* An empty commit of a part, which expects that nobody has written to it. */
+static struct commit nothing_since(struct op *op, const struct container *part, uint64_t lsn)
 {
-    struct batch *batch = batch_new(op, bucket_id(bucket));
+    struct batch *batch = batch_new(op, part->bucket_id);
 
-    batch_begins_above(batch, lsn);
-    return (struct commit){ .batch = batch, .bucket = bucket };
+    batch_expect_last(batch, lsn);
+    return (struct commit){ .batch = batch, .bucket = part->bucket };
 }
 
-static enum status commit_sides(struct op *op, struct catalog *catalog, struct batch *batch,
-                                struct side side[SIDES])
+static bool is_side(const struct swap *swap, const struct container *container)
 {
+    return rid_equal(&container->rid, &swap->side[0].now->rid) ||
+           rid_equal(&container->rid, &swap->side[1].now->rid);
+}
+
+static size_t count_parts(const struct swap *swap)
+{
+    size_t count = swap->side[0].now->part_count + swap->side[1].now->part_count;
+
+    for (size_t i = 0; i < swap->unchanged_count; i++)
+        count += swap->unchanged[i].container->part_count;
+    return count;
+}
+
+/*
+ * Session tokens go by names: whoever has one of the old container of a name can read the new one, which begins above it. See past.h.
+ */
+static enum status commit_sides(struct op *op, struct catalog *catalog, struct batch *batch,
+                                struct swap *swap)
+{
+    struct side *side = swap->side;
     uint64_t of[SIDES] = { container_lsn(side[0].now), container_lsn(side[1].now) };
-    uint32_t parts = side[0].now->part_count + side[1].now->part_count;
-    struct commit *commits = arena_alloc(&op->arena, (parts + 1) * sizeof(*commits)), *next = commits;
+    struct commit *commits = arena_alloc(&op->arena, (count_parts(swap) + 1) * sizeof(*commits)),
+                  *next = commits;
 
     for (int i = 0; i < SIDES; i++)
-        for (uint32_t part = 0; part < side[i].now->part_count; part++)
-            *next++ = above_all(op, side[i].now->part[part]->bucket, of[0] > of[1] ? of[0] : of[1]);
-    return change_commit_with(op, catalog, batch, commits, parts, &side[0].record);
+        for (uint32_t part = 0; part < side[i].now->part_count; part++) {
+            *next = nothing_since(op, side[i].now->part[part], side[i].lsn[part]);
+            batch_begins_above(next++->batch, of[0] > of[1] ? of[0] : of[1]);
+        }
+    for (size_t i = 0; i < swap->unchanged_count; i++) {
+        const struct container_at *other = &swap->unchanged[i];
+
+        for (uint32_t part = 0; !is_side(swap, other->container) && part < other->container->part_count;
+             part++)
+            *next++ = nothing_since(op, other->container->part[part], other->lsn[part]);
+    }
+    return change_commit_with(op, catalog, batch, commits, (size_t)(next - commits), &side[0].record);
+}
+
+/* What was held until now is done. */
+static void put_holds(struct op *op, struct catalog *catalog, struct batch *batch, const struct swap *swap,
+                      struct holds *holds)
+{
+    *holds = catalog->holds;
+    for (int i = 0; i < SIDES; i++)
+        holds_forget(holds, container_number(&swap->side[i].now->rid), env_now_ms(op->env));
+    if (catalog_is_shared(catalog))
+        batch_put(batch, key_held(&op->arena), holds_encode(op, holds));
 }
 
 static enum status make_side(struct op *op, struct catalog *catalog, struct side *side)
@@ -105,60 +152,82 @@ out:
     return st;
 }
 
-static enum status swap(struct op *op, struct catalog *catalog, struct side side[SIDES])
+static enum status change_names(struct op *op, struct catalog *catalog, struct swap *swap)
 {
     struct batch *batch = change_begin(op, catalog);
+    struct side *side = swap->side;
+    struct holds before = catalog->holds, holds;
     enum status st;
 
     for (int i = 0; i < SIDES; i++)
         container_retire(side[i].now);
     for (int i = 0; i < SIDES; i++)
         TRY(put_side(op, batch, &side[i], side[1 - i].now));
-    TRY(commit_sides(op, catalog, batch, side));
+    put_holds(op, catalog, batch, swap, &holds);
+    TRY(commit_sides(op, catalog, batch, swap));
     TRY(make_sides(op, catalog, side));
+    catalog->holds = holds;
+    holds_tell(op->env, catalog, &before);
 out:
     for (int i = 0; st != ST_OK && st != ST_AMBIGUOUS && i < SIDES; i++)
         container_go_on(side[i].now); /* under its name of before */
     return st;
 }
 
-static enum status check_sides(struct op *op, const struct side side[SIDES], const uint64_t *const lsn[SIDES])
+static enum status was_written_to(struct op *op, struct slice link)
 {
-    for (int i = 0; i < SIDES; i++)
-        if (!container_is_at(side[i].now, lsn[i]))
-            return op_fail(op, ST_PRECONDITION_FAILED,
-                           "The container '%.*s' is not at the LSN that is named: it was written to.",
-                           SLICE_ARGS(side[i].now->link));
-    return ST_OK;
+    return op_fail(op, ST_PRECONDITION_FAILED,
+                   "The container '%.*s' is not at the LSN that is named: it was written to.",
+                   SLICE_ARGS(link));
 }
 
-static enum status find_and_swap(struct op *op, struct catalog *catalog, struct container *const pair[SIDES],
-                                 const uint64_t *const lsn[SIDES], uint64_t *after)
+/* As far as is known: the commit finds out the rest. */
+static enum status check_at(struct op *op, const struct container *container, const uint64_t *lsn)
 {
-    struct side side[SIDES] = { 0 };
+    uint64_t newest;
+    enum status st;
+
+    TRY(container_newest_lsn(op, container, &newest));
+    if (!container_is_at(container, lsn))
+        TRY(was_written_to(op, container->link));
+out:
+    return st;
+}
+
+static enum status find_and_swap(struct op *op, struct catalog *catalog,
+                                 const struct container_at pair[SIDES], struct swap *swap)
+{
     enum status st = ST_OK;
 
     for (int i = 0; i < SIDES; i++)
-        TRY(find_side(op, catalog, pair[i], &side[i]));
-    TRY(check_sides(op, side, lsn));
-    TRY(swap(op, catalog, side));
-    *after = container_lsn(side[0].now);
-out:
+        TRY(find_side(op, catalog, &pair[i], &swap->side[i]));
     for (int i = 0; i < SIDES; i++)
-        container_release(side[i].now);
+        TRY(check_at(op, swap->side[i].now, swap->side[i].lsn));
+    for (size_t i = 0; i < swap->unchanged_count; i++)
+        TRY(check_at(op, swap->unchanged[i].container, swap->unchanged[i].lsn));
+    st = change_names(op, catalog, swap);
+    if (st == ST_WRITE_CONFLICT)
+        st = was_written_to(op, swap->side[0].now->link);
+out:
     return st;
 }
 
 enum status catalog_swap_containers(struct op *op, struct catalog *catalog,
-                                    struct container *const pair[SIDES], const uint64_t *const lsn[SIDES],
+                                    const struct container_at pair[SIDES],
+                                    const struct container_at *unchanged, size_t unchanged_count,
                                     uint64_t *after)
 {
+    struct swap swap = { .unchanged = unchanged, .unchanged_count = unchanged_count };
     enum status st = change_lock(op, catalog);
 
-    assert(!rid_equal(&pair[0]->rid, &pair[1]->rid));
-    assert(pair[0]->database == pair[1]->database);
+    assert(!rid_equal(&pair[0].container->rid, &pair[1].container->rid));
+    assert(pair[0].container->database == pair[1].container->database);
     if (st == ST_OK)
-        st = find_and_swap(op, catalog, pair, lsn, after);
+        st = find_and_swap(op, catalog, pair, &swap);
+    if (st == ST_OK)
+        *after = container_lsn(swap.side[0].now);
     change_unlock(catalog);
+    for (int i = 0; i < SIDES; i++)
+        container_release(swap.side[i].now);
     return st;
 }

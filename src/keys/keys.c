@@ -177,6 +177,11 @@ struct slice key_past(struct arena *arena)
     return slice_make(key_begin(arena, 0, KEY_PAST, 0), PREFIX_BYTES);
 }
 
+struct slice key_held(struct arena *arena)
+{
+    return slice_make(key_begin(arena, 0, KEY_HELD, 0), PREFIX_BYTES);
+}
+
 struct slice key_token(struct arena *arena, uint64_t bucket, struct slice token)
 {
     uint8_t *key = key_begin(arena, bucket, KEY_TOKEN, token.size);
@@ -233,7 +238,7 @@ bool key_parse(struct slice key, struct key_parts *parts)
     static const char kinds[] = { KEY_HEAD,    KEY_DOCUMENT, KEY_ID,      KEY_UNIQUE,     KEY_LOG,
                                   KEY_CATALOG, KEY_OFFER,    KEY_DROPPED, KEY_ATTACHMENT, KEY_MEDIA,
                                   KEY_INDEX,   KEY_RUNS,     KEY_SETTLED, KEY_NEXT,       KEY_TRIMMED,
-                                  KEY_PAST,    KEY_TOKEN,    KEY_COPYING };
+                                  KEY_PAST,    KEY_TOKEN,    KEY_COPYING, KEY_HELD };
 
     if (key.size < PREFIX_BYTES || !memchr(kinds, key.data[BUCKET_KEY_BYTES], sizeof(kinds)))
         return false;

@@ -31,6 +31,7 @@ enum key_kind {
     KEY_OFFER = 'O',    /* rid of a database or a container: its throughput (bucket 0) */
     KEY_DROPPED = 'G',  /* container number: a dropped one, with data still to be removed (bucket 0) */
     KEY_PAST = 'P',     /* nothing: how far dropped containers got, by name (bucket 0) */
+    KEY_HELD = 'Z',     /* nothing: containers whose writes are told to come back (bucket 0) */
     KEY_ATTACHMENT = 'A', /* document's number, attachment's number: its record */
     KEY_MEDIA = 'M',      /* the same: the bytes of an attachment that has them here */
     KEY_UNIQUE = 'U',     /* EPK, which unique key, hash of its values: the documents' numbers */
@@ -104,6 +105,7 @@ struct slice key_catalog(struct arena *arena, struct slice rid);
 struct slice key_offer(struct arena *arena, struct slice owner_rid);
 struct slice key_dropped(struct arena *arena, uint64_t container);
 struct slice key_past(struct arena *arena);
+struct slice key_held(struct arena *arena);
 struct slice key_token(struct arena *arena, uint64_t bucket, struct slice token);
 struct slice key_runs(struct arena *arena);
 struct slice key_copying(struct arena *arena); /* in COPYING_BUCKET, where nothing else is */

@@ -33,14 +33,15 @@ static struct partition_txn *txn_new(struct op *op, const struct container *cont
 
 /*
  * `seen` is the bucket's LSN before the snapshot was taken: it shows at least that. The definitions are those that are known
- * once it is taken, or later ones.
+ * once it is taken, or later ones. By them the container may have another's name: then what is written would be lost.
  */
-static void begin_at(struct partition_txn *txn, uint64_t seen)
+static enum status begin_at(struct op *op, struct partition_txn *txn, uint64_t seen)
 {
     const struct bucket *bucket = txn->container->bucket;
 
     txn->lsn = store_snapshot_lsn(txn->view.snapshot, seen);
     batch_follows(txn->batch, bucket_followed_lsn(bucket));
+    return container_is_renamed(txn->container) ? op_fail_as(op, ST_OWNER_NOT_FOUND) : ST_OK;
 }
 
 enum status txn_open(struct op *op, const struct container *container, struct partition_txn **txn)
@@ -50,9 +51,12 @@ enum status txn_open(struct op *op, const struct container *container, struct pa
     enum status st;
 
     TRY(view_open(op, container->bucket, made->batch, &made->view));
-    begin_at(made, seen);
+    TRY(begin_at(op, made, seen));
     *txn = made;
+    made = NULL;
 out:
+    if (made)
+        view_close(&made->view);
     return st;
 }
 
@@ -122,9 +126,10 @@ enum status partition_begin_together(struct op *op, struct container *const *con
     TRY(store_snapshot_together(op, buckets, count, snapshots));
     for (size_t i = 0; i < count; i++) {
         view_open_over(snapshots[i], buckets[i], made[i]->batch, &made[i]->view);
-        begin_at(made[i], seen[i]);
-        txns[i] = made[i];
+        txns[i] = made[i]; /* which the caller ends */
     }
+    for (size_t i = 0; i < count; i++)
+        TRY(begin_at(op, txns[i], seen[i]));
 out:
     return st;
 }

@@ -156,6 +156,7 @@ enum status hold_run(struct op *op, struct service *service, struct json wanted,
     static const char *const names[] = { "container", "ms", NULL };
     struct json wished = json_get(wanted, "ms");
     struct container *container = NULL;
+    uint64_t newest;
     int64_t ms;
     enum status st;
 
@@ -166,7 +167,8 @@ enum status hold_run(struct op *op, struct service *service, struct json wanted,
     ms = json_int(wished);
     if (ms > HOLD_MS_MAX)
         TRY(op_fail(op, ST_BAD_REQUEST, "A container is held for %d milliseconds at most.", HOLD_MS_MAX));
-    atomic_store(&container->meter->held_until_us, ms ? env_monotonic_us(op->env) + ms * 1000 : 0);
+    TRY(catalog_hold_container(op, service->catalog, container, ms));
+    TRY(container_newest_lsn(op, container, &newest));
     buf_text(answer, "{\"lsn\":");
     print_lsns(answer, container);
     buf_byte(answer, '}');
@@ -175,11 +177,16 @@ out:
     return st;
 }
 
-enum status hold_check(struct op *op, const struct container *container)
+bool hold_is_on(struct op *op, const struct container *container)
 {
     int64_t until = atomic_load_explicit(&container->meter->held_until_us, memory_order_relaxed);
 
-    if (until == 0 || env_monotonic_us(op->env) >= until)
+    return until != 0 && env_monotonic_us(op->env) < until;
+}
+
+enum status hold_check(struct op *op, const struct container *container)
+{
+    if (!hold_is_on(op, container))
         return ST_OK;
     op->retry_after_ms = HOLD_RETRY_MS;
     return op_fail(op, ST_TOO_MANY_REQUESTS,
@@ -188,60 +195,82 @@ enum status hold_check(struct op *op, const struct container *container)
 
 /* ---- swap ---- */
 
+/* A container and its LSNs, each the member of that name. The container is to be released. */
+static enum status read_at(struct op *op, struct service *service, struct json wanted, const char *name,
+                           const char *lsn_name, struct container_at *at)
+{
+    uint64_t *lsn;
+    enum status st;
+
+    TRY(link_find(op, service->catalog, wanted, name, &at->container));
+    TRY(read_lsns(op, wanted, lsn_name, at->container, &lsn));
+    at->lsn = lsn;
+out:
+    return st;
+}
+
 /* [{"container":"dbs/d/colls/e","lsn":17}]: what belongs to the change of names without being renamed. */
-static enum status check_unchanged(struct op *op, struct service *service, struct json list)
+static enum status read_unchanged(struct op *op, struct service *service, struct json list,
+                                  struct container_at *others, size_t *count)
 {
     static const char *const names[] = { "container", "lsn", NULL };
-    struct container *container = NULL;
     enum status st = ST_OK;
 
-    if (json_kind(list) != JSON_UNDEFINED && json_kind(list) != JSON_ARRAY)
-        TRY(op_fail(op, ST_BAD_REQUEST, "\"unchanged\" must be an array."));
     for (struct json_iter i = json_iter(list); json_next(&i);) {
-        uint64_t *lsn;
-
         if (json_kind(i.value) != JSON_OBJECT)
             TRY(op_fail(op, ST_BAD_REQUEST, "\"unchanged\" must be objects."));
         TRY(link_check_names(op, i.value, names));
-        TRY(link_find(op, service->catalog, i.value, "container", &container));
-        TRY(read_lsns(op, i.value, "lsn", container, &lsn));
-        if (!container_is_at(container, lsn))
-            TRY(op_fail(op, ST_PRECONDITION_FAILED,
-                        "The container '%.*s' is not at the LSN that is named: it was written to.",
-                        SLICE_ARGS(container->link)));
-        container_release(container);
-        container = NULL;
+        for (size_t other = 0; other < *count; other++)
+            if (slice_equal(json_string(json_get(i.value, "container")), others[other].container->link))
+                TRY(op_fail(op, ST_BAD_REQUEST, "\"unchanged\" must name each container once."));
+        TRY(read_at(op, service, i.value, "container", "lsn", &others[(*count)++]));
     }
 out:
-    container_release(container);
     return st;
+}
+
+static void release_all(struct container_at *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        container_release(list[i].container);
+}
+
+static enum status read_others(struct op *op, struct service *service, struct json list,
+                               struct container_at **others, size_t *count)
+{
+    if (json_kind(list) == JSON_UNDEFINED)
+        return ST_OK;
+    if (json_kind(list) != JSON_ARRAY || json_count(list) > UNCHANGED_MAX)
+        return op_fail(op, ST_BAD_REQUEST, "\"unchanged\" must be an array of at most %d.", UNCHANGED_MAX);
+    *others = arena_alloc(&op->arena, (json_count(list) + 1) * sizeof(**others));
+    memset(*others, 0, (json_count(list) + 1) * sizeof(**others));
+    return read_unchanged(op, service, list, *others, count);
 }
 
 enum status swap_run(struct op *op, struct service *service, struct json wanted, struct buf *answer)
 {
     static const char *const names[] = { "container", "lsn", "with", "withLsn", "unchanged", NULL };
-    struct container *pair[2] = { 0 };
-    uint64_t *lsn[2], after;
+    struct container_at pair[2] = { 0 }, *others = NULL;
+    size_t other_count = 0;
+    uint64_t after;
     enum status st;
 
     TRY(link_check_names(op, wanted, names));
-    if (catalog_is_shared(service->catalog))
-        TRY(op_fail(op, ST_NOT_BUILT, "Several servers may use this store: no container is renamed here."));
-    TRY(link_find(op, service->catalog, wanted, "container", &pair[0]));
-    TRY(link_find(op, service->catalog, wanted, "with", &pair[1]));
-    if (pair[0]->database != pair[1]->database || rid_equal(&pair[0]->rid, &pair[1]->rid))
+    TRY(read_at(op, service, wanted, "container", "lsn", &pair[0]));
+    TRY(read_at(op, service, wanted, "with", "withLsn", &pair[1]));
+    if (pair[0].container->database != pair[1].container->database ||
+        rid_equal(&pair[0].container->rid, &pair[1].container->rid))
         TRY(op_fail(op, ST_BAD_REQUEST, "\"with\" must be another container of the same database."));
-    TRY(read_lsns(op, wanted, "lsn", pair[0], &lsn[0]));
-    TRY(read_lsns(op, wanted, "withLsn", pair[1], &lsn[1]));
-    TRY(check_unchanged(op, service, json_get(wanted, "unchanged")));
-    TRY(catalog_swap_containers(op, service->catalog, pair, (const uint64_t *[]){ lsn[0], lsn[1] }, &after));
-    atomic_store(&pair[0]->meter->held_until_us, 0);
+    TRY(read_others(op, service, json_get(wanted, "unchanged"), &others, &other_count));
+    TRY(catalog_swap_containers(op, service->catalog, pair, others, other_count, &after));
+    for (int i = 0; i < 2; i++)
+        atomic_store(&pair[i].container->meter->held_until_us, 0);
     for (int i = 0; service->workload && i < 2; i++)
-        workload_drop(service->workload, &pair[i]->rid); /* what was recorded is of another name */
+        workload_drop(service->workload, &pair[i].container->rid); /* what was recorded is of another name */
     buf_printf(answer, "{\"lsn\":%llu,\"withLsn\":%llu}", (unsigned long long)after,
                (unsigned long long)after);
 out:
-    container_release(pair[0]);
-    container_release(pair[1]);
+    release_all(pair, 2);
+    release_all(others, other_count);
     return st;
 }

@@ -14,12 +14,13 @@ enum status map_run(struct op *op, struct service *service, struct json wanted, 
 /* {"container":"dbs/d/colls/c","ms":2000}: its writes are told to come back, for so long. 0: they are let in again. */
 enum status hold_run(struct op *op, struct service *service, struct json wanted, struct buf *answer);
 
-/* For route/: 429 for a write while its container is held. */
+/* For route/: whether writes of the container are told to come back, as far as is known here; 429 for one then. */
+bool hold_is_on(struct op *op, const struct container *container);
 enum status hold_check(struct op *op, const struct container *container);
 
 /*
  * {"container":"dbs/d/colls/c","lsn":17,"with":"dbs/d/colls/e","withLsn":[9,4]}: the two change names, if they are at these
  * LSNs, one for each bucket, and those of "unchanged":[{"container":"dbs/d/colls/f","lsn":3}], if there are any, at theirs. Called
- * while no other request is served.
+ * while no other request is served here.
  */
 enum status swap_run(struct op *op, struct service *service, struct json wanted, struct buf *answer);

@@ -305,6 +305,12 @@ static void release_owners(struct call *call)
     call->database = NULL;
 }
 
+/* Another process may have ended the hold meanwhile, and have put another container in its place. */
+static bool may_have_another_name(struct op *op, const struct call *call)
+{
+    return call->container && catalog_is_shared(call->service->catalog) && hold_is_on(op, call->container);
+}
+
 /*
  * Looks up what the route's shape names. ST_OK means that all of it is there, which route_assert_owners() repeats. What is
  * not there may have been made by another process: then it is looked for again.
@@ -315,7 +321,7 @@ static enum status find_owners(struct op *op, struct routed *routed)
 
     release_owners(&routed->call); /* it may have come so far before, and had to wait then */
     st = find_known_owners(op, routed);
-    if (st == ST_OK)
+    if (st == ST_OK && !may_have_another_name(op, &routed->call))
         goto out;
     TRY(catalog_catch_up(op, routed->call.service->catalog));
     release_owners(&routed->call);
@@ -791,22 +797,34 @@ static enum status run(struct exchange *exchange, struct routed *routed)
     return routed->route->run(&exchange->op, &routed->call, &routed->reply);
 }
 
+/* Whether the operation has ended without writing anything. */
+static bool wrote_nothing(const struct routed *routed, enum status st)
+{
+    if (st == ST_WOULD_BLOCK || st == ST_PENDING || st == ST_AMBIGUOUS)
+        return false;
+    return st != ST_OK || !route_writes(routed->route);
+}
+
 /* Another process has put another container in the place of the operation's. Nothing was written. */
 static bool is_overtaken(const struct routed *routed, enum status st)
 {
     struct catalog *catalog = routed->call.service->catalog;
+    const struct container *was = routed->call.container;
     struct database *database;
     struct container *now = NULL;
-    bool is_another;
+    bool is_another, is_renamed;
 
     if (!routed->is_prepared || !catalog_is_shared(catalog))
         return false;
-    if (st != ST_OWNER_NOT_FOUND || !routed->call.container || routed->path.count < 4)
+    if (!was || routed->path.count < 4 || !wrote_nothing(routed, st))
+        return false;
+    is_renamed = container_is_renamed(was);
+    if (st != ST_OWNER_NOT_FOUND && !is_renamed)
         return false;
     database = catalog_find_database(catalog, routed->path.segment[1]);
     if (database)
         now = catalog_find_container(catalog, database, routed->path.segment[3]);
-    is_another = now && !rid_equal(&now->rid, &routed->call.container->rid);
+    is_another = now && (is_renamed || !rid_equal(&now->rid, &was->rid));
     container_release(now);
     database_release(database);
     return is_another;

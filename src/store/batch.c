@@ -323,6 +323,17 @@ void batch_holds_stamps(struct batch *batch, uint8_t *room)
     batch->stamps = room;
 }
 
+void batch_expect_last(struct batch *batch, uint64_t lsn)
+{
+    batch->expects_last = true;
+    batch->last_lsn = lsn;
+}
+
+bool batch_follows_last(const struct batch *batch, uint64_t lsn)
+{
+    return !batch->expects_last || batch->last_lsn == lsn;
+}
+
 void batch_begins_above(struct batch *batch, uint64_t lsn)
 {
     batch->above_lsn = lsn;

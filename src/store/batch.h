@@ -64,6 +64,12 @@ void batch_log(struct batch *batch, uint8_t *change, size_t size);
 /* A document counter in use by the batch; the bucket's head remembers the largest. */
 void batch_uses_counter(struct batch *batch, uint64_t counter);
 
+/*
+ * Commit only if the bucket's last commit is the one with that LSN, whoever made it: nobody has written anything since. Else
+ * ST_WRITE_CONFLICT.
+ */
+void batch_expect_last(struct batch *batch, uint64_t lsn);
+
 /* The commit's LSN is above `lsn`: for a bucket that is begun anew, and must not fall behind what came before it. */
 void batch_begins_above(struct batch *batch, uint64_t lsn);
 

@@ -33,9 +33,11 @@ struct batch {
     struct expectation *expectation;
     size_t expectation_count, expectation_capacity;
     struct expectation first[2]; /* most batches name an item, and at most another id for it */
-    uint64_t counter;            /* the largest in use; 0 when there is none */
-    uint64_t above_lsn;          /* its own LSN is above it, whatever the bucket's was */
-    uint64_t follows;            /* definitions as of this LSN of bucket 0; FOLLOWS_ANY: it goes by none */
+    bool expects_last;
+    uint64_t last_lsn;  /* that of the bucket's last commit, if it expects one */
+    uint64_t counter;   /* the largest in use; 0 when there is none */
+    uint64_t above_lsn; /* its own LSN is above it, whatever the bucket's was */
+    uint64_t follows;   /* definitions as of this LSN of bucket 0; FOLLOWS_ANY: it goes by none */
     struct redefined *redefined;
     int64_t documents, document_bytes; /* more, or less, than before */
     uint8_t *stamps; /* room for those of the batches before it in its set; NULL: it does not hold them */
@@ -58,6 +60,9 @@ struct batch {
  * is written twice in a second.
  */
 void batch_index_date(struct batch *batch, int64_t ts_ms);
+
+/* Whether that may be the LSN of the bucket's last commit before it. */
+bool batch_follows_last(const struct batch *batch, uint64_t lsn);
 
 /* To what it is with this batch: the bucket's next LSN, and a time that is never before the last one's. */
 void batch_advance_head(const struct batch *batch, struct head *head, int64_t now_ms);

@@ -357,6 +357,8 @@ static enum status check(const struct committer *committer, const struct submiss
         return ST_OK;
     if (submission->bucket->dropped)
         return ST_OWNER_NOT_FOUND;
+    if (!batch_follows_last(submission->batch, submission->bucket->head.lsn))
+        return ST_WRITE_CONFLICT;
     return expectations_hold(committer, submission) ? ST_OK : ST_WRITE_CONFLICT;
 }
 

@@ -242,7 +242,7 @@ static bool is_plain(const struct submission_of_bucket *each, uint64_t known_lsn
     for (size_t i = 0; i < batch->expectation_count; i++)
         if (batch->expectation[i].lsn > known_lsn) /* it has seen what others did since */
             return false;
-    return !batch->redefined && batch->above_lsn == 0;
+    return !batch->redefined && !batch->expects_last && batch->above_lsn == 0;
 }
 
 /* Whether the head is known, as far as we know, and everything that was committed up to it. */

@@ -113,6 +113,8 @@ static enum status judge(const struct part *part, const struct batch *batch, int
         return ST_UNAVAILABLE; /* no counter could be reserved for it */
     if (batch->follows < part->row.epoch)
         return ST_WRITE_CONFLICT; /* it was made by a definition of before */
+    if (!batch_follows_last(batch, part->row.head.lsn))
+        return ST_WRITE_CONFLICT;
     if (dated_ms &&
         (part->row.head.ts_ms > dated_ms ? part->row.head.ts_ms : dated_ms) / 1000 != dated_ms / 1000)
         return ST_WRITE_CONFLICT; /* its entries have the second of the first try */

@@ -1,6 +1,9 @@
-"""test/reshape/proxy.py - stands between a command and a server, and calls back before and after each of its requests."""
+"""test/reshape/proxy.py - stands between a command and its servers, and calls back before and after each of its requests.
+
+Of several servers each gets a request in turn."""
 import http.client
 import http.server
+import itertools
 import threading
 import urllib.parse
 
@@ -14,7 +17,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         with self.server.turn:  # one request at a time, as the command sends them
             self.server.before(self.command, self.path)
-            connection = http.client.HTTPConnection(*self.server.target, timeout=60)
+            connection = http.client.HTTPConnection(*next(self.server.targets), timeout=60)
             connection.request(self.command, self.path, body, {name: value for name, value in self.headers.items() if name.lower() not in HOP})
             answer = connection.getresponse()
             content = answer.read()
@@ -42,10 +45,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Proxy(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, url, before, after):
+    def __init__(self, urls, before, after):
         super().__init__(("127.0.0.1", 0), Handler)
-        place = urllib.parse.urlsplit(url)
-        self.target, self.before, self.after = (place.hostname, place.port), before, after
+        places = [urllib.parse.urlsplit(url) for url in urls]
+        self.targets = itertools.cycle([(place.hostname, place.port) for place in places])
+        self.before, self.after = before, after
         self.turn = threading.Lock()
         self.url = "http://127.0.0.1:%d" % self.server_address[1]
         threading.Thread(target=self.serve_forever, daemon=True).start()

@@ -77,6 +77,23 @@ CONTRACT(an_expectation_of_one_batch_that_does_not_hold_refuses_all)
     }
 }
 
+CONTRACT(a_batch_that_expects_the_last_commit_is_refused_behind_any_other)
+{
+    struct pair pair;
+    uint64_t last;
+
+    begin_pair(f, &pair, "old");
+    REQUIRE(store_commit_together(f->op, pair.commit, 2) == ST_OK);
+    last = bucket_lsn(pair.bucket[0]);
+    for (uint64_t named = last; named <= last + 2; named += 2) { /* before it, and behind it */
+        REQUIRE(put(f, 9, "x", NULL) == ST_OK);                  /* it names no scope */
+        begin_pair(f, &pair, "new");
+        batch_expect_last(pair.commit[0].batch, named);
+        CHECK(store_commit_together(f->op, pair.commit, 2) == (named == last ? ST_WRITE_CONFLICT : ST_OK));
+        CHECK(both_are(f, &pair, named == last ? "old" : "new"));
+    }
+}
+
 CONTRACT(a_set_that_was_refused_leaves_no_marks)
 {
     struct commit_stamp stamp;

@@ -1,5 +1,6 @@
 /* test/unit/catalog/catalog_test.c - databases and containers: found, listed, made, changed, dropped, and after a restart. */
 #include "catalog/definition.h"
+#include "catalog/hold.h"
 #include "keys/keys.h"
 #include "rig.h"
 
@@ -81,24 +82,50 @@ static void put_data(struct rig *rig, const struct container *container)
 
 TEST(containers_that_were_written_to_since_do_not_change_names)
 {
-    struct container *pair[2], *found;
-    uint64_t lsn[2], after;
-    const uint64_t *const lsns[2] = { &lsn[0], &lsn[1] };
+    static const char *const definitions[] = { CONTAINER_C,
+                                               "{'id':'d','partitionKey':{'paths':['/a'],'version':2}}",
+                                               "{'id':'e','partitionKey':{'paths':['/a'],'version':2}}" };
+    struct container_at at[3]; /* two that change names, and one that is to stay as it is */
+    struct container *found;
+    uint64_t lsn[3], after;
     struct rig rig;
 
     rig_open(&rig, false);
-    pair[0] = rig_container(&rig, CONTAINER_C);
-    pair[1] = rig_container(&rig, "{'id':'d','partitionKey':{'paths':['/a'],'version':2}}");
-    for (int i = 0; i < 2; i++)
-        lsn[i] = container_lsn(pair[i]);
-    put_data(&rig, pair[0]);
-    CHECK(catalog_swap_containers(rig.op, rig.catalog, pair, lsns, &after) == ST_PRECONDITION_FAILED);
-    lsn[0] = container_lsn(pair[0]);
-    CHECK(catalog_swap_containers(rig.op, rig.catalog, pair, lsns, &after) == ST_OK);
+    for (int i = 0; i < 3; i++) {
+        at[i] = (struct container_at){ rig_container(&rig, definitions[i]), &lsn[i] };
+        lsn[i] = container_lsn(at[i].container);
+    }
+    for (int i = 0; i < 3; i += 2) { /* one of the two, and then the third */
+        put_data(&rig, at[i].container);
+        CHECK(catalog_swap_containers(rig.op, rig.catalog, at, &at[2], 1, &after) == ST_PRECONDITION_FAILED);
+        lsn[i] = container_lsn(at[i].container);
+    }
+    CHECK(catalog_swap_containers(rig.op, rig.catalog, at, &at[2], 1, &after) == ST_OK);
     found = catalog_find_container(rig.catalog, rig.database, slice_of("d"));
-    CHECK(rid_equal(&found->rid, &pair[0]->rid) && slice_is(found->link, "dbs/db/colls/d"));
-    CHECK(container_latest(pair[0]) == found);
+    CHECK(rid_equal(&found->rid, &at[0].container->rid) && slice_is(found->link, "dbs/db/colls/d"));
+    CHECK(container_latest(at[0].container) == found);
+    CHECK(container_is_renamed(at[0].container) && container_is_renamed(at[1].container));
+    CHECK(!container_is_renamed(found) && !container_is_renamed(at[2].container));
     container_release(found);
+    rig_close(&rig);
+}
+
+TEST(holds_are_read_as_they_were_written_and_not_when_they_are_damaged)
+{
+    struct holds holds = { 2, { { 7, 1700000000500 }, { UINT64_MAX, 1 } } }, read = { 0 };
+    struct slice value;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    value = holds_encode(rig.op, &holds);
+    CHECK(holds_decode(rig.op, value, &read) == ST_OK && memcmp(&holds, &read, sizeof(holds)) == 0);
+    for (size_t size = 0; size < value.size; size++)
+        CHECK(holds_decode(rig.op, slice_make(value.data, size), &read) ==
+              (size % 16 == 1 ? ST_OK : ST_CORRUPT));
+    holds_forget(&holds, 7, 0);
+    CHECK(holds.count == 1 && holds.hold[0].container == UINT64_MAX);
+    holds_forget(&holds, 7, 1);
+    CHECK(holds.count == 0);
     rig_close(&rig);
 }
 

@@ -148,15 +148,21 @@ static enum status change_replace_offer(struct rig *rig)
 
 static enum status change_swap_containers(struct rig *rig)
 {
-    struct container *pair[] = { catalog_find_container(rig->catalog, rig->database, slice_of("c")),
-                                 catalog_find_container(rig->catalog, rig->database, slice_of("paid")) };
-    uint64_t lsn[] = { container_lsn(pair[0]), container_lsn(pair[1]) }, after;
-    enum status st = catalog_swap_containers(rig->op, rig->catalog, pair,
-                                             (const uint64_t *[]){ &lsn[0], &lsn[1] }, &after);
+    struct container_at pair[2] = {
+        { catalog_find_container(rig->catalog, rig->database, slice_of("c")), NULL },
+        { catalog_find_container(rig->catalog, rig->database, slice_of("paid")), NULL }
+    };
+    uint64_t lsn[2], after;
+    enum status st;
 
+    for (int i = 0; i < 2; i++) {
+        lsn[i] = container_lsn(pair[i].container);
+        pair[i].lsn = &lsn[i];
+    }
+    st = catalog_swap_containers(rig->op, rig->catalog, pair, NULL, 0, &after);
     CHECK(st != ST_OK || (after > lsn[0] && after > lsn[1]));
-    container_release(pair[0]);
-    container_release(pair[1]);
+    for (int i = 0; i < 2; i++)
+        container_release(pair[i].container);
     return st;
 }
 
