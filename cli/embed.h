@@ -82,6 +82,7 @@ struct images {
     orrery_value *image;
     bool *removes;
     size_t count;
+    bool *begins; /* it is what the item was before all of its changes; NULL: nobody asks */
 };
 
 /* Everything of which they are owner or part: whoever keeps wholes elsewhere fetches those next. */

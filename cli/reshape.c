@@ -342,7 +342,7 @@ static bool change_places(struct reshape *reshape)
     bool good = true;
 
     for (int i = 0; good && status == ORRERY_EPRECONDITION && i < SWITCHES; i++) {
-        good = worked(reshape, hold(reshape, HOLD_MS)) && follow(reshape) &&
+        good = worked(reshape, hold(reshape, HOLD_MS)) && follow(reshape) && verify_balance(reshape) &&
                feed_now(reshape, &reshape->to, FEED_LATEST, &with);
         if (good)
             status = swap(reshape, &with);

@@ -213,16 +213,18 @@ static void list_rows(const struct wholes *wholes, const struct actions *rows, s
 
 static bool write_rows(struct reshape *reshape, const struct wholes *wholes, struct actions *rows)
 {
-    struct target new = { text_of(&reshape->to), reshape->key };
-    struct target kept = { text_of(&reshape->parts), actions_parse(rows, "[\"/owner\"]") };
+    struct target kept = { .link = text_of(&reshape->parts), .key = actions_parse(rows, "[\"/owner\"]") };
     struct actions before = { 0 }, change = { 0 }, after = { 0 };
     struct text *made = list_made(reshape, wholes, rows);
+    int64_t removed;
     bool good;
 
     list_before(wholes, made, &before);
     list_rows(wholes, rows, &change);
     list_after(wholes, made, &after);
-    good = rows_write(reshape, &kept, &before) && rows_write(reshape, &new, &change) &&
+    removed = (int64_t)change.count - (int64_t)rows->count;
+    good = rows_write(reshape, &kept, &before) &&
+           rows_write_new(reshape, (int64_t)rows->count - removed, false, &change) &&
            rows_write(reshape, &kept, &after);
     for (size_t i = 0; i < wholes->count; i++)
         text_free(&made[i]);
@@ -272,7 +274,7 @@ static bool compare_some(struct some *some)
     struct counts *counts = some->counts;
     size_t source = some->source;
     bool removes[IMAGES_AT_A_TIME] = { 0 };
-    struct images images = { some->image, removes, some->count };
+    struct images images = { some->image, removes, some->count, NULL };
     struct wholes wholes = { 0 };
     struct text text = { 0 };
     bool good;

@@ -19,6 +19,12 @@ struct place {
     struct text latest, began, all;
 };
 
+/* Of the new container, from when it was compared on: how many items it is to have, and has. */
+struct balance {
+    int64_t wanted, there;
+    bool is_doubtful; /* an answer was lost */
+};
+
 struct reshape {
     const struct cli *cli;
     const char *name; /* of the container */
@@ -35,6 +41,7 @@ struct reshape {
     orrery_json *definition; /* of the new one */
     orrery_value key;        /* the paths of its partition key */
     uint64_t items, changes; /* that were taken over in this run */
+    struct balance balance;
 
     /* What is kept. */
     bool is_kept; /* there was something */
@@ -75,6 +82,7 @@ bool feed_is_several(const struct text *moment); /* buckets */
 struct action {
     orrery_value row;
     size_t image; /* of which it was made */
+    size_t last;  /* the last action of the same item */
     bool removes;
     bool is_done;
 };
@@ -92,18 +100,25 @@ struct actions {
 /* A container that is written to. */
 struct target {
     const char *link;
-    orrery_value key; /* the paths of its partition key */
+    orrery_value key;   /* the paths of its partition key */
+    bool is_others_too; /* what is to be removed may have been made by an item that stays */
+    int64_t gained;     /* items, by what was written */
+    bool is_doubtful;   /* an answer was lost: that may be wrong */
 };
 
 void actions_add(struct actions *actions, orrery_value row, bool removes);
 orrery_value actions_parse(struct actions *actions, const char *text); /* undefined: it is no JSON */
+void actions_keep(struct actions *actions, orrery_response *answer);
 void actions_free(struct actions *actions);
 
 /* The rows of items by the plan's query, if it has one. False: it was told why not. */
 bool rows_map(struct reshape *reshape, const struct images *images, struct actions *actions);
 
 /* For each item the last action counts. Likewise. */
-bool rows_write(const struct reshape *reshape, const struct target *target, struct actions *actions);
+bool rows_write(const struct reshape *reshape, struct target *target, struct actions *actions);
+
+/* The same into the new container. `more`: so many items more are to be there then. Likewise. */
+bool rows_write_new(struct reshape *reshape, int64_t more, bool is_others_too, struct actions *actions);
 
 /* Pages of a feed. */
 struct pages {
@@ -121,6 +136,11 @@ bool rows_take_over(struct reshape *reshape, size_t source, enum feed feed, cons
 
 /* The partition key of an item; false: it can have none. The texts are the item's. */
 bool row_key(orrery_value paths, orrery_value row, struct key *key);
+
+/* ---- reshape_others.c ---- */
+
+/* Of removals that are the last of their items those are left to do that remove what the same actions have made. Likewise. */
+bool others_spare(const struct reshape *reshape, const struct target *target, struct actions *actions);
 
 /* ---- reshape_embed.c ---- */
 
@@ -145,3 +165,9 @@ bool rows_as_of(struct reshape *reshape, size_t source, const char *sql,
 
 /* Compares every item that the old container's make, as of that moment, with the new one. False: it was told what differs. */
 bool verify(struct reshape *reshape, uint64_t *rows);
+
+/* Whether, with what was followed since, each item still has one of its own. Likewise. */
+bool verify_balance(struct reshape *reshape);
+
+/* But for what the service adds. */
+bool rows_equal(orrery_value a, orrery_value b);

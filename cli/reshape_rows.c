@@ -42,7 +42,7 @@ orrery_value actions_parse(struct actions *actions, const char *text)
     return orrery_json_root(json);
 }
 
-static void keep_answer(struct actions *actions, orrery_response *answer)
+void actions_keep(struct actions *actions, orrery_response *answer)
 {
     actions->answer = must_resize(actions->answer, (actions->answer_count + 1) * sizeof(orrery_response *));
     actions->answer[actions->answer_count++] = answer;
@@ -66,25 +66,29 @@ void pages_free(struct pages *pages)
 
 struct seen {
     char **name;
+    size_t *by;  /* whom each was seen first */
     size_t room; /* more than there are names */
 };
 
 static struct seen seen_new(size_t names)
 {
-    return (struct seen){ .name = must_alloc((2 * names + 1) * sizeof(char *)), .room = 2 * names + 1 };
+    size_t room = 2 * names + 1;
+
+    return (struct seen){ must_alloc(room * sizeof(char *)), must_alloc(room * sizeof(size_t)), room };
 }
 
-/* Whether it was seen before; from now on it was. */
-static bool seen_before(struct seen *seen, const struct text *name)
+/* By whom it was seen first: by this one, if nobody did. */
+static size_t seen_by(struct seen *seen, const struct text *name, size_t by)
 {
     size_t at = text_hash(text_of(name)) % seen->room;
 
     while (seen->name[at] && strcmp(seen->name[at], text_of(name)) != 0)
         at = (at + 1) % seen->room;
-    if (seen->name[at])
-        return true;
-    seen->name[at] = must_copy(text_of(name), name->size);
-    return false;
+    if (!seen->name[at]) {
+        seen->name[at] = must_copy(text_of(name), name->size);
+        seen->by[at] = by;
+    }
+    return seen->by[at];
 }
 
 static void seen_free(struct seen *seen)
@@ -92,6 +96,7 @@ static void seen_free(struct seen *seen)
     for (size_t i = 0; i < seen->room; i++)
         free(seen->name[i]);
     free(seen->name);
+    free(seen->by);
 }
 
 /* ---- images: what items were, and what they are ---- */
@@ -107,35 +112,52 @@ static void add_image(struct images *images, orrery_value image, bool removes)
     images->removes[images->count++] = removes;
 }
 
-static void list_removed(const struct pages *pages, struct images *images)
+/* Of a creation there is nothing that the item was. */
+static bool has_previous(orrery_value change)
 {
+    return orrery_value_count(orrery_value_member(change, "previous")) > 0;
+}
+
+static void list_removed(orrery_value key, const struct pages *pages, size_t changes, struct images *images)
+{
+    struct seen seen = seen_new(changes);
+    struct text name = { 0 };
     orrery_value change;
+    size_t number = 0;
 
     for (size_t i = 0; i < pages->count; i++)
-        for (size_t at = 0; orrery_value_next(changes_of(pages, i), &at, NULL, &change);) {
-            orrery_value previous = orrery_value_member(change, "previous");
+        for (size_t at = 0; orrery_value_next(changes_of(pages, i), &at, NULL, &change); number++) {
+            bool was_there = has_previous(change);
+            orrery_value item = orrery_value_member(change, was_there ? "previous" : "current");
 
-            if (orrery_value_count(previous))
-                add_image(images, previous, true);
+            plan_identify(&name, key, item);
+            images->begins[images->count] = seen_by(&seen, &name, number) == number;
+            if (was_there)
+                add_image(images, item, true);
         }
+    seen_free(&seen);
+    text_free(&name);
 }
 
 /* From the last change on: an item is what its last change has left, which may be nothing. */
-static void list_written(orrery_value key, enum feed feed, const struct pages *pages, struct seen *seen,
+static void list_written(orrery_value key, enum feed feed, const struct pages *pages, size_t changes,
                          struct images *images)
 {
+    struct seen seen = seen_new(changes);
     struct text name = { 0 };
+    size_t number = 0;
 
     for (size_t i = pages->count; i-- > 0;)
-        for (size_t at = orrery_value_count(changes_of(pages, i)); at-- > 0;) {
+        for (size_t at = orrery_value_count(changes_of(pages, i)); at-- > 0; number++) {
             orrery_value change = orrery_value_element(changes_of(pages, i), at);
             orrery_value item = feed == FEED_ALL ? orrery_value_member(change, "current") : change;
             bool is_there = orrery_value_count(item) > 0; /* {}: it was deleted */
 
             plan_identify(&name, key, is_there ? item : orrery_value_member(change, "previous"));
-            if (!seen_before(seen, &name) && is_there)
+            if (seen_by(&seen, &name, number) == number && is_there)
                 add_image(images, item, false);
         }
+    seen_free(&seen);
     text_free(&name);
 }
 
@@ -146,17 +168,22 @@ static void list_written(orrery_value key, enum feed feed, const struct pages *p
 static void list_images(orrery_value key, enum feed feed, const struct pages *pages, struct images *images)
 {
     size_t changes = 0;
-    struct seen seen;
 
     for (size_t i = 0; i < pages->count; i++)
         changes += orrery_value_count(changes_of(pages, i));
     *images = (struct images){ .image = must_alloc((2 * changes + 1) * sizeof(*images->image)),
-                               .removes = must_alloc((2 * changes + 1) * sizeof(*images->removes)) };
-    seen = seen_new(changes);
+                               .removes = must_alloc((2 * changes + 1) * sizeof(*images->removes)),
+                               .begins = must_alloc((2 * changes + 1) * sizeof(*images->begins)) };
     if (feed == FEED_ALL)
-        list_removed(pages, images);
-    list_written(key, feed, pages, &seen, images);
-    seen_free(&seen);
+        list_removed(key, pages, changes, images);
+    list_written(key, feed, pages, changes, images);
+}
+
+static void images_free(struct images *images)
+{
+    free(images->image);
+    free(images->removes);
+    free(images->begins);
 }
 
 static void add_of_image(struct actions *actions, orrery_value row, const struct images *images, size_t image)
@@ -175,7 +202,7 @@ static bool map_some(struct reshape *reshape, const struct images *images, size_
 
     if (!answer)
         return false;
-    keep_answer(actions, answer);
+    actions_keep(actions, answer);
     rows = orrery_value_member(orrery_response_json(answer), "rows");
     for (size_t i = 0; i < count; i++)
         for (size_t at = 0; orrery_value_next(orrery_value_element(rows, i), &at, NULL, &row);)
@@ -240,15 +267,18 @@ static void identify(orrery_value paths, orrery_value row, struct text *out)
     }
 }
 
-/* The last action of each item is left to do. */
+/* The last action of each item is left to do, and all know it. */
 static void leave_last(const struct target *target, struct actions *actions)
 {
     struct seen seen = seen_new(actions->count);
     struct text name = { 0 };
 
     for (size_t i = actions->count; i-- > 0;) {
-        identify(target->key, actions->action[i].row, &name);
-        actions->action[i].is_done = seen_before(&seen, &name);
+        struct action *action = &actions->action[i];
+
+        identify(target->key, action->row, &name);
+        action->last = seen_by(&seen, &name, i);
+        action->is_done = action->last != i;
     }
     seen_free(&seen);
     text_free(&name);
@@ -289,9 +319,18 @@ static bool add_to_batch(const struct target *target, const struct action *actio
     return true;
 }
 
-/* What was held back or lost is to be sent again. False: it was refused, which is told. */
-static bool settle(struct action *action, const orrery_result *result, bool *lost)
+/* Whether there is one item more, or one less. */
+static int gained(const struct action *action, const orrery_result *result)
 {
+    enum { CREATED = 201 };
+
+    return action->removes ? -1 : result->http == CREATED;
+}
+
+/* What was held back or lost is to be sent again. False: it was refused, which is told. */
+static bool settle(struct action *action, const orrery_result *result, int *gain, bool *lost)
+{
+    *gain = 0;
     switch (result->status) {
     case ORRERY_ETHROTTLED:
     case ORRERY_ERETRY:
@@ -306,6 +345,7 @@ static bool settle(struct action *action, const orrery_result *result, bool *los
         break;
     default:
         action->is_done = !orrery_failed(result->status);
+        *gain = action->is_done ? gained(action, result) : 0;
     }
     if (action->is_done)
         return true;
@@ -315,7 +355,7 @@ static bool settle(struct action *action, const orrery_result *result, bool *los
 }
 
 /* Sends what is left of so many actions, once. */
-static bool send_some(const struct reshape *reshape, const struct target *target, struct action *action,
+static bool send_some(const struct reshape *reshape, struct target *target, struct action *action,
                       size_t count, size_t *left, bool *lost)
 {
     orrery_options options = { .size = sizeof(options), .minimal = 1 };
@@ -338,22 +378,27 @@ static bool send_some(const struct reshape *reshape, const struct target *target
     }
     for (size_t i = 0, at = 0; good && answer && i < count; i++) {
         orrery_result result = { .size = sizeof(result) };
+        int gain = 0;
 
         if (action[i].is_done)
             continue;
-        good = orrery_batch_result(answer, at++, &result) == ORRERY_OK && settle(&action[i], &result, lost);
+        good = orrery_batch_result(answer, at++, &result) == ORRERY_OK &&
+               settle(&action[i], &result, &gain, lost);
         *left += !action[i].is_done;
+        target->gained += gain;
     }
+    target->is_doubtful |= *lost;
     orrery_response_free(answer);
     orrery_batch_free(batch);
     return good;
 }
 
-bool rows_write(const struct reshape *reshape, const struct target *target, struct actions *actions)
+bool rows_write(const struct reshape *reshape, struct target *target, struct actions *actions)
 {
-    bool good = true;
+    bool good;
 
     leave_last(target, actions);
+    good = !target->is_others_too || others_spare(reshape, target, actions);
     for (size_t from = 0; good && from < actions->count; from += ACTIONS_AT_A_TIME) {
         size_t count = actions->count - from, left = 1;
 
@@ -372,20 +417,50 @@ bool rows_write(const struct reshape *reshape, const struct target *target, stru
     return good;
 }
 
+bool rows_write_new(struct reshape *reshape, int64_t more, bool is_others_too, struct actions *actions)
+{
+    struct target new = { .link = text_of(&reshape->to),
+                          .key = reshape->key,
+                          .is_others_too = is_others_too };
+    bool good = rows_write(reshape, &new, actions);
+
+    reshape->balance.wanted += more;
+    reshape->balance.there += new.gained;
+    reshape->balance.is_doubtful |= new.is_doubtful;
+    return good;
+}
+
+/* How many items more there are to be: those that are made at the end, less those that were made before all changes. */
+static int64_t more_rows(const struct images *images, const struct actions *actions)
+{
+    int64_t more = 0;
+
+    for (size_t i = 0; i < actions->count; i++) {
+        const struct action *action = &actions->action[i];
+
+        more += !action->removes ? 1 : images->begins[action->image] ? -1 : 0;
+    }
+    return more;
+}
+
+static bool take_over_rows(struct reshape *reshape, const struct images *images)
+{
+    struct actions actions = { 0 };
+    bool good = rows_map(reshape, images, &actions) &&
+                rows_write_new(reshape, more_rows(images, &actions), true, &actions);
+
+    actions_free(&actions);
+    return good;
+}
+
 bool rows_take_over(struct reshape *reshape, size_t source, enum feed feed, const struct pages *pages)
 {
-    struct target target = { text_of(&reshape->to), reshape->key };
-    struct actions actions = { 0 };
     struct images images;
     bool good;
 
     list_images(reshape->source[source].key, feed, pages, &images);
-    if (reshape->embeds.count)
-        good = embedded_take_over(reshape, source, &images);
-    else
-        good = rows_map(reshape, &images, &actions) && rows_write(reshape, &target, &actions);
-    free(images.image);
-    free(images.removes);
-    actions_free(&actions);
+    good = reshape->embeds.count ? embedded_take_over(reshape, source, &images)
+                                 : take_over_rows(reshape, &images);
+    images_free(&images);
     return good;
 }

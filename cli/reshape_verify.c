@@ -50,7 +50,7 @@ static bool equal_values(orrery_value a, orrery_value b)
     return equal;
 }
 
-static bool equal_items(orrery_value a, orrery_value b)
+bool rows_equal(orrery_value a, orrery_value b)
 {
     const char *name;
     orrery_value value;
@@ -91,7 +91,7 @@ static void compare_pile(const struct reshape *reshape, const struct pile *pile,
         }
         if (!is_it)
             tell_difference(reshape, row, "is missing", differences);
-        else if (!equal_items(row, item))
+        else if (!rows_equal(row, item))
             tell_difference(reshape, row, "is another one", differences);
         at += is_it;
     }
@@ -218,6 +218,16 @@ static bool count_items(struct reshape *reshape, uint64_t *count)
     return status == ORRERY_ROW;
 }
 
+/* Of two items that would become one there would be one left. */
+static bool are_as_many(uint64_t rows, uint64_t count)
+{
+    if (count != rows)
+        tell("%llu items are to be %llu: two that become one would be lost, and it does not take the old "
+             "one's place",
+             (unsigned long long)rows, (unsigned long long)count);
+    return count == rows;
+}
+
 bool verify(struct reshape *reshape, uint64_t *rows)
 {
     uint64_t differences = 0, count = 0;
@@ -227,9 +237,17 @@ bool verify(struct reshape *reshape, uint64_t *rows)
     if (good && differences)
         tell("%llu of %llu items differ: it is not what the plan says, and does not take the old one's place",
              (unsigned long long)differences, (unsigned long long)*rows);
-    if (good && count != *rows)
-        tell("%llu items are to be %llu: two that become one would be lost, and it does not take the old "
-             "one's place",
-             (unsigned long long)*rows, (unsigned long long)count);
-    return good && !differences && count == *rows;
+    good = good && are_as_many(*rows, count) && !differences;
+    reshape->balance = (struct balance){ .wanted = (int64_t)*rows, .there = (int64_t)count };
+    return good;
+}
+
+bool verify_balance(struct reshape *reshape)
+{
+    struct balance *balance = &reshape->balance;
+    uint64_t count = (uint64_t)balance->there;
+
+    if ((balance->is_doubtful || balance->there != balance->wanted) && !count_items(reshape, &count))
+        return false;
+    return are_as_many((uint64_t)balance->wanted, count);
 }

@@ -295,8 +295,8 @@ static bool gather(struct attempt *attempt, const struct source *source, size_t 
         if (status != ORRERY_ROW)
             break;
         item = orrery_query_value(query);
-        good = embed_apply(attempt->cli, &attempt->embeds, source, at, &(struct images){ &item, &removes, 1 },
-                           wholes, &parts);
+        good = embed_apply(attempt->cli, &attempt->embeds, source, at,
+                           &(struct images){ &item, &removes, 1, NULL }, wholes, &parts);
     }
     if (orrery_failed(status))
         cli_tell(attempt->cli, status, NULL);

@@ -160,7 +160,7 @@ enum status belonging_find(struct op *op, struct belonging *belonging)
     for (size_t i = 0; i < owners->key_path_count && family->parts.count >= PARTS_MIN; i++)
         if (!belonging->key[i])
             find_level(belonging, family, i);
+    op_rewind(op, mark); /* of a failure the reason lies there */
 out:
-    op_rewind(op, mark);
     return st;
 }

@@ -122,8 +122,8 @@ static enum status ask(struct op *op, const struct look *to, const struct lookup
     reference->examples = 0;
     if (*refers)
         note_missing(reference, found);
+    op_rewind(op, mark); /* of a failure the reason lies there */
 out:
-    op_rewind(op, mark);
     return st;
 }
 
@@ -254,9 +254,11 @@ static enum status find_copy(struct op *op, const struct reference *reference, s
         TRY(lookup_items(op, reference->to->container, &ids, found));
     if (ids.count)
         compare_objects(&copy, found);
-out:
     op_rewind(op, mark);
-    return st == ST_OK && copy.compared ? keep_copy(op, links, &copy) : st;
+    if (copy.compared)
+        TRY(keep_copy(op, links, &copy));
+out:
+    return st;
 }
 
 static bool is_id_of_object(const struct node *node)

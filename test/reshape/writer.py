@@ -139,17 +139,29 @@ class Families:
         return wanted
 
 
+STEPS_OF_A_REQUEST = 10  # of each writer
+
+
 class Background:
-    """Writers of their own threads, until they are told to end."""
+    """Writers of their own threads, until they are told to end. For each request of the command they get ahead by some steps at most:
+    else whoever is faster decides how long it takes."""
 
-    def __init__(self, writers):
+    def __init__(self, writers, command):
         self.ended, self.failures = threading.Event(), []
-        self.threads = [threading.Thread(target=self.run, args=(writer,)) for writer in writers]
+        self.steps = [threading.Semaphore(STEPS_OF_A_REQUEST) for _ in writers]
+        command.before = self.go_on
+        self.threads = [threading.Thread(target=self.run, args=pair) for pair in zip(writers, self.steps)]
 
-    def run(self, writer):
+    def go_on(self):
+        for steps in self.steps:
+            steps.release(STEPS_OF_A_REQUEST)
+
+    def run(self, writer, steps):
         try:
             while not self.ended.is_set():
-                writer.step()
+                if steps.acquire(timeout=0.1):
+                    writer.step()
+            writer.step()  # whatever has the name at the end
         except Exception as failure:
             self.failures.append(failure)
 

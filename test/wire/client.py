@@ -29,6 +29,8 @@ def resource_of(target):
         return "distributedtransactionbatch", ""
     if parts[:1] == ["_orrery"]:
         return parts[0], "/".join(parts)
+    if parts[-2:-1] == ["operations"]:  # on a container
+        parts = parts[:-2]
     if len(parts) % 2 == 1:
         return parts[-1], "/".join(parts[:-1])
     if not parts:

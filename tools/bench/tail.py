@@ -3,13 +3,13 @@
 ITEMS (200,000) of 1 KB in one container. The client, a process of its own, reads items of one partition key, one after the
 other over one connection; each line tells what went on meanwhile. Both have all cores, as the work beside them has.
 """
+import concurrent.futures
 import json
 import multiprocessing
 import os
 import random
 import socket
 import sys
-import threading
 import time
 
 from ranges import Splitter
@@ -27,20 +27,27 @@ SHARES = (0.5, 0.99, 0.999, 1)
 # ---- the client ----
 
 
+def receive(connection):
+    got = connection.recv(65536)
+    if not got:
+        sys.exit("the connection of the reads was closed")
+    return got
+
+
 def read_answer(connection):
     """Whole, with its head."""
-    got = connection.recv(65536)
+    got = receive(connection)
     while b"\r\n\r\n" not in got:
-        got += connection.recv(65536)
+        got += receive(connection)
     head, _, body = got.partition(b"\r\n\r\n")
     size = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
     while len(body) < size:
-        body += connection.recv(65536)
+        body += receive(connection)
     return head
 
 
-def read_steadily(port, requests, ended, results):
-    """Milliseconds of every read until it is told to end."""
+def times_of_reads(port, requests, ended):
+    """Milliseconds of each, until it is told to end."""
     connection, times, number = socket.create_connection(("127.0.0.1", port)), [], 0
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     while not ended.is_set():
@@ -51,21 +58,30 @@ def read_steadily(port, requests, ended, results):
         number += 1
         if not head.startswith(b"HTTP/1.1 200"):
             sys.exit(f"a read was answered {head[:40]}")
-    results.put(times)
+    return times
+
+
+def read_steadily(port, requests, ended, results):
+    """Puts None where a read has failed."""
+    times = None
+    try:
+        times = times_of_reads(port, requests, ended)
+    finally:
+        results.put(times)
 
 
 def slowest(server, requests, work):
-    """What NAMES say, in milliseconds, of reads while work(ended) goes on."""
+    """What NAMES say, in milliseconds, of reads while work(ended) goes on. Where either fails there is nothing to tell."""
     ended, results = multiprocessing.Event(), multiprocessing.Queue()
-    client = multiprocessing.Process(target=read_steadily, args=(server.port, requests, ended, results))
+    client = multiprocessing.Process(target=read_steadily, args=(server.port, requests, ended, results), daemon=True)
     client.start()
-    worker = threading.Thread(target=work, args=(ended,))
-    worker.start()
-    time.sleep(SECONDS)
-    ended.set()
-    times = sorted(results.get())
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        beside = pool.submit(work, ended)
+        time.sleep(SECONDS)
+        ended.set()
+        beside.result()
+    times = sorted(results.get() or sys.exit("the reads have ended before their time"))
     client.join()
-    worker.join()
     return [times[min(len(times) - 1, int(share * len(times)))] for share in SHARES]
 
 

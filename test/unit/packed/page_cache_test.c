@@ -1,4 +1,6 @@
 /* test/unit/packed/page_cache_test.c - pages by the cache, beside the same pages read anew each time. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "keys/bytes.h"
@@ -134,7 +136,7 @@ static bool look_around(struct library *library)
 
 TEST(a_page_of_the_cache_is_the_one_that_the_run_would_give)
 {
-    const size_t sizes[] = { 0, 200000, 100000000 };
+    const size_t sizes[] = { 0, 200000, 400000, 100000000 };
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         struct library *library = library_new(sizes[i]);
@@ -215,5 +217,84 @@ TEST(a_page_that_is_asked_for_again_outlives_those_that_are_not)
         read_all(library, 1 + (uint64_t)round % 2);
     }
     CHECK(known(library, 1) < library->facts[0].pages);
+    library_free(library);
+}
+
+/* ---- several at once ---- */
+
+enum { VISITORS = 3, VISITS = 1500, STEPS = 4 };
+
+struct visitor {
+    struct library *library;
+    uint64_t chance;
+    atomic_uint *wrong;
+};
+
+static uint64_t draw_for(struct visitor *visitor, uint64_t below)
+{
+    visitor->chance = visitor->chance * 6364136223846793005u + 1442695040888963407u;
+    return (visitor->chance >> 33) % below;
+}
+
+/* All that a page has, so that one which was given back too early is noticed. */
+static bool is_whole(const struct run_page *page)
+{
+    return slice_equal(page_place(&page->page, page->page.count - 1), run_page_last_place(page)) &&
+           page->page.record[0].count > 0;
+}
+
+/* From a place to its neighbours, by the cache's pages where it has them. */
+static bool visit_once(struct visitor *visitor, struct op *op, struct run_reader *reader)
+{
+    uint64_t run = 1 + draw_for(visitor, RUNS), steps = draw_for(visitor, STEPS);
+    struct run_page *page = NULL, *next;
+    uint8_t place[PAGE_TERM_AT + 4];
+    bool reverse = draw_for(visitor, 2), right;
+
+    right = run_page_at(op, reader, run, place_of(place, draw_for(visitor, 2 * TERMS)), 1, &page) == ST_OK;
+    while (right && page && steps-- > 0) {
+        right = run_page_neighbour(op, reader, page, reverse, &next) == ST_OK && is_whole(page) &&
+                (!next || page->page.ordinal + 1 - 2 * reverse == next->page.ordinal);
+        run_page_release(page);
+        page = next;
+    }
+    run_page_release(page);
+    return right;
+}
+
+static void *visit(void *context)
+{
+    struct visitor *visitor = context;
+    struct run_reader reader = { .space = visitor->library->backend->runs, .cache = visitor->library->cache };
+    struct op op;
+
+    op_init(&op, env_system(), 1 << 20);
+    for (int i = 0; i < VISITS; i++) {
+        op_begin(&op, 600000);
+        if (!visit_once(visitor, &op, &reader))
+            atomic_fetch_add(visitor->wrong, 1);
+        run_reader_close(&reader);
+        if (i % 4 == 0)
+            page_cache_drop(visitor->library->cache, 1 + draw_for(visitor, RUNS));
+    }
+    op_free(&op);
+    return NULL;
+}
+
+TEST(pages_are_read_while_others_make_room_for_theirs)
+{
+    struct library *library = library_new(400000);
+    struct visitor visitor[VISITORS];
+    pthread_t thread[VISITORS];
+    atomic_uint wrong = 0;
+
+    for (size_t i = 0; i < VISITORS; i++) {
+        visitor[i] = (struct visitor){ library, i + 1, &wrong };
+        REQUIRE(pthread_create(&thread[i], NULL, visit, &visitor[i]) == 0);
+    }
+    for (size_t i = 0; i < VISITORS; i++)
+        pthread_join(thread[i], NULL);
+    CHECK(atomic_load(&wrong) == 0);
+    CHECK(page_cache_bytes(library->cache) <= 400000);
     library_free(library);
 }
