@@ -57,6 +57,7 @@ enum {
     /* Vectors. Service: 4,096 dimensions (documentation, "Vector search"); the others are told by its errors, as
        azure-sdk-for-python, test_vector_policy.py, has them. */
     VECTOR_DIMENSIONS_MAX = 4096,
+    VECTOR_DIMENSIONS_DEFAULT = 1536,
     VECTOR_SHARD_PATHS_MAX = 1,
     VECTOR_FLAT_DIMENSIONS_MAX = 505,
     QUANTIZED_BYTES_MAX = 512,

@@ -25,9 +25,30 @@ static bool is_one_of(struct json value, const char *const *words)
     return false;
 }
 
+/* Whether a step is a wildcard, or stands for elements of an array. */
+static bool has_many(struct slice path)
+{
+    static const char *const many[] = { "/*", "/?", "/[]" };
+    bool quoted = false;
+
+    for (size_t at = 0; at < path.size; at++) {
+        quoted ^= path.data[at] == '"';
+        for (size_t i = 0; i < sizeof(many) / sizeof(many[0]) && !quoted; i++) {
+            struct slice rest = slice_after(path, at), step = slice_of(many[i]);
+
+            if (rest.size >= step.size && memcmp(rest.data, step.data, step.size) == 0 &&
+                (rest.size == step.size || rest.data[step.size] == '/'))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* From the document down to one place. */
 static bool is_path(struct json path)
 {
-    return json_kind(path) == JSON_STRING && json_string(path).size > 1 && json_string(path).data[0] == '/';
+    return json_kind(path) == JSON_STRING && json_string(path).size > 1 && json_string(path).data[0] == '/' &&
+           !has_many(json_string(path));
 }
 
 /* The element of a list that has this path; undefined when there is none. */
@@ -58,8 +79,23 @@ static enum status check_repeated(struct op *op, struct json list, const char *p
 
 /* ------- vectors ------- */
 
+static bool is_missing(struct json member)
+{
+    return json_kind(member) == JSON_UNDEFINED || json_kind(member) == JSON_NULL;
+}
+
+/* Of an embedding that was checked. */
+static int64_t dimensions_of(struct json embedding)
+{
+    struct json dimensions = json_get(embedding, "dimensions");
+
+    return json_kind(dimensions) == JSON_NUMBER ? json_int(dimensions) : VECTOR_DIMENSIONS_DEFAULT;
+}
+
 static enum status check_dimensions(struct op *op, struct json dimensions)
 {
+    if (is_missing(dimensions))
+        return ST_OK;
     if (json_kind(dimensions) != JSON_NUMBER || !json_is_int(dimensions))
         return op_fail_as(op, ST_BAD_REQUEST);
     if (json_int(dimensions) < 1)
@@ -85,10 +121,10 @@ static enum status check_embedding(struct op *op, struct json embedding)
     if (!is_path(path))
         return op_fail(op, ST_BAD_REQUEST, "The Vector Embedding Policy has an invalid Path:%.*s",
                        SLICE_ARGS(shown(op, path)));
-    if (!is_one_of(type, types))
+    if (!is_missing(type) && !is_one_of(type, types))
         return op_fail(op, ST_BAD_REQUEST, "The Vector Embedding Policy has an invalid DataType:%.*s",
                        SLICE_ARGS(shown(op, type)));
-    if (!is_one_of(function, functions))
+    if (!is_missing(function) && !is_one_of(function, functions))
         return op_fail(op, ST_BAD_REQUEST, "The Vector Embedding Policy has an invalid DistanceFunction:%.*s",
                        SLICE_ARGS(shown(op, function)));
     return check_dimensions(op, json_get(embedding, "dimensions"));
@@ -113,7 +149,7 @@ static enum status check_range(struct op *op, struct json index, const char *mem
 {
     struct json value = json_get(index, member);
 
-    if (json_kind(value) == JSON_UNDEFINED || json_kind(value) == JSON_NULL)
+    if (is_missing(value))
         return ST_OK;
     if (json_kind(value) != JSON_NUMBER || !json_is_int(value))
         return op_fail_as(op, ST_BAD_REQUEST);
@@ -128,7 +164,7 @@ static enum status check_range(struct op *op, struct json index, const char *mem
 
 static enum status check_shard_key(struct op *op, struct json paths)
 {
-    if (json_kind(paths) == JSON_UNDEFINED || json_kind(paths) == JSON_NULL)
+    if (is_missing(paths))
         return ST_OK;
     if (json_kind(paths) != JSON_ARRAY)
         return op_fail_as(op, ST_BAD_REQUEST);
@@ -147,7 +183,7 @@ static enum status check_shard_key(struct op *op, struct json paths)
 /* A vector is not compressed to more bytes than it has dimensions. */
 static int64_t quantized_bytes_max(struct json embedding)
 {
-    int64_t dimensions = json_int(json_get(embedding, "dimensions"));
+    int64_t dimensions = dimensions_of(embedding);
 
     return dimensions < QUANTIZED_BYTES_MAX ? dimensions : QUANTIZED_BYTES_MAX;
 }
@@ -155,7 +191,7 @@ static int64_t quantized_bytes_max(struct json embedding)
 /* In whose words the service refuses it is not known. */
 static enum status check_flat(struct op *op, struct json type, struct json embedding)
 {
-    int64_t dimensions = json_int(json_get(embedding, "dimensions"));
+    int64_t dimensions = dimensions_of(embedding);
 
     if (!slice_is_nocase(json_string(type), "flat") || dimensions <= VECTOR_FLAT_DIMENSIONS_MAX)
         return ST_OK;

@@ -1,4 +1,5 @@
 /* src/source/word_walk.c - lists of texts, made by walking the entries of words in the index. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -36,7 +37,7 @@ static enum status walk_prefix(struct word_walk *walk, struct slice prefix, take
     TRY(index_cursor_open(op, walk->index->base.view, &range, &cursor));
     for (;;) {
         TRY(index_cursor_next(op, cursor, &block));
-        if (block.count == 0)
+        if (block.count == 0 || !walk->is_told)
             break;
         TRY(take(walk, slice_after(block.term, prefix.size), &block, context));
     }
@@ -121,9 +122,11 @@ static enum status take_places(struct word_walk *walk, struct slice bytes, const
     hit.frequency = posting.frequency;
     walk->is_told &= posting.place_count == posting.frequency;
     hit.place = arena_try_alloc(&hits->memory, (posting.place_count + 1) * sizeof(*hit.place));
-    if (!hit.place || !arena_list_reserve(&hits->memory, &hits->hit, &hits->capacity,
-                                          hits->count + block->count, sizeof(*hits->hit)))
-        return op_fail_as(walk->op, ST_QUERY_MEMORY);
+    walk->is_told = walk->is_told && hit.place &&
+                    arena_list_reserve(&hits->memory, &hits->hit, &hits->capacity, hits->count + block->count,
+                                       sizeof(*hits->hit));
+    if (!walk->is_told)
+        return ST_OK;
     if (!text_posting_places(&posting, hit.place))
         return op_fail_as(walk->op, ST_CORRUPT);
     for (size_t i = 0; i < block->count; i++) {
@@ -169,12 +172,11 @@ static enum status walk_phrase(struct word_walk *walk, const struct text_keyword
 
     op_arena(walk->op, &hits.memory, OP_MEMORY_BYTES_MAX);
     places = arena_try_alloc(&hits.memory, keyword->count * sizeof(*places));
-    if (!places)
-        TRY(op_fail_as(walk->op, ST_QUERY_MEMORY));
-    for (; hits.term < keyword->count; hits.term++)
+    walk->is_told = places != NULL;
+    for (; hits.term < keyword->count && walk->is_told; hits.term++)
         TRY(walk_stem(walk, walk->question->search->term[keyword->first + hits.term].stem, take_places,
                       &hits));
-    if (hits.count)
+    if (hits.count > 1 && walk->is_told)
         qsort(hits.hit, hits.count, sizeof(*hits.hit), by_number);
     join_hits(walk, &hits, places, keyword->count, list);
 out:
@@ -184,23 +186,42 @@ out:
 
 /* ---- fuzzy keywords ---- */
 
-/* Items that may have a word. */
+/* Items that may have a word, or a keyword. */
 struct numbers {
+    struct arena memory;
     uint64_t *number; /* rising, each once */
     size_t count, capacity;
 };
 
-static enum status take_numbers(struct word_walk *walk, struct slice bytes, const struct index_block *block,
-                                void *context)
+static void numbers_begin(struct numbers *numbers, struct op *op)
 {
-    struct numbers *numbers = context;
+    *numbers = (struct numbers){ 0 };
+    op_arena(op, &numbers->memory, OP_MEMORY_BYTES_MAX);
+}
 
+static void forget(struct numbers *numbers)
+{
+    arena_reset(&numbers->memory);
+    numbers->number = NULL;
+    numbers->count = numbers->capacity = 0;
+}
+
+static void add_numbers(struct word_walk *walk, struct numbers *numbers, const uint64_t *number, size_t count)
+{
+    walk->is_told =
+        walk->is_told && arena_list_reserve(&numbers->memory, &numbers->number, &numbers->capacity,
+                                            numbers->count + count, sizeof(*numbers->number));
+    if (!walk->is_told || count == 0)
+        return;
+    memcpy(numbers->number + numbers->count, number, count * sizeof(*number));
+    numbers->count += count;
+}
+
+static enum status take_numbers(struct word_walk *walk, struct slice bytes, const struct index_block *block,
+                                void *numbers)
+{
     (void)bytes;
-    if (!arena_list_reserve(&walk->op->arena, &numbers->number, &numbers->capacity,
-                            numbers->count + block->count, sizeof(*numbers->number)))
-        return op_fail_as(walk->op, ST_QUERY_MEMORY);
-    memcpy(numbers->number + numbers->count, block->number, block->count * sizeof(*block->number));
-    numbers->count += block->count;
+    add_numbers(walk, numbers, block->number, block->count);
     return op_check(walk->op);
 }
 
@@ -225,14 +246,15 @@ static void sort_numbers(struct numbers *numbers)
 
 static enum status walk_near(struct word_walk *walk, const struct text_term *term, struct numbers *numbers)
 {
+    struct arena_mark mark = arena_mark(&walk->op->arena);
     struct near_words near;
     enum status st;
 
-    *numbers = (struct numbers){ 0 };
     TRY(near_words_find(walk->op, walk->index->base.view, walk->question->text, term, &near));
-    for (size_t i = 0; i < near.count; i++)
+    for (size_t i = 0; i < near.count && walk->is_told; i++)
         TRY(walk_prefix(walk, near.prefix[i], take_numbers, numbers));
     sort_numbers(numbers);
+    arena_rewind(&walk->op->arena, mark);
 out:
     return st;
 }
@@ -241,25 +263,58 @@ out:
 static enum status find_fewest(struct word_walk *walk, const struct text_keyword *keyword,
                                struct numbers *fewest)
 {
+    struct numbers numbers;
     enum status st = ST_OK;
 
-    for (size_t i = 0; i < keyword->count; i++) {
-        struct numbers numbers;
-
+    numbers_begin(&numbers, walk->op);
+    for (size_t i = 0; i < keyword->count && walk->is_told; i++) {
+        forget(&numbers);
         TRY(walk_near(walk, &walk->question->search->term[keyword->first + i], &numbers));
-        if (i == 0 || numbers.count < fewest->count)
-            *fewest = numbers;
+        if (i && numbers.count >= fewest->count)
+            continue;
+        forget(fewest);
+        add_numbers(walk, fewest, numbers.number, numbers.count);
     }
 out:
+    arena_free(&numbers.memory);
     return st;
 }
 
+/* Items that may have one of the keywords or another. */
+static enum status find_candidates(struct word_walk *walk, const struct word_fuzzy *fuzzy, size_t count,
+                                   struct numbers *candidates)
+{
+    struct numbers fewest;
+    enum status st = ST_OK;
+
+    numbers_begin(&fewest, walk->op);
+    for (size_t i = 0; i < count && walk->is_told; i++) {
+        forget(&fewest);
+        TRY(find_fewest(walk, fuzzy[i].keyword, &fewest));
+        add_numbers(walk, candidates, fewest.number, fewest.count);
+        sort_numbers(candidates);
+    }
+out:
+    arena_free(&fewest.memory);
+    return st;
+}
+
+static void add_hits(struct word_walk *walk, const struct word_fuzzy *fuzzy, size_t count, uint64_t number,
+                     const struct text_hits *hits)
+{
+    for (size_t i = 0; i < count && walk->is_told; i++) {
+        size_t index = (size_t)(fuzzy[i].keyword - walk->question->search->keyword);
+        struct word_text text = { number, hits->frequency[index], hits->length };
+
+        walk->is_told = text.frequency == 0 || add_text(fuzzy[i].list, &text);
+    }
+}
+
 /* Those that have expired, too: a list tells what the snapshot has, whatever the time. */
-static enum status read_texts(struct word_walk *walk, const struct text_keyword *keyword,
-                              const struct numbers *numbers, struct word_list *list)
+static enum status read_texts(struct word_walk *walk, const struct word_fuzzy *fuzzy, size_t count,
+                              const struct numbers *numbers)
 {
     static const struct partition_scope everything = { 0 };
-    size_t index = (size_t)(keyword - walk->question->search->keyword);
     struct op *op = walk->op;
     struct partition_scan scan;
     struct record item;
@@ -278,9 +333,8 @@ static enum status read_texts(struct word_walk *walk, const struct text_keyword 
             break;
         mark = arena_mark(&op->arena);
         TRY(item_text(op, walk->question, &item, &text));
-        if (text.is_text && text.hits.frequency[index])
-            walk->is_told = add_text(
-                list, &(struct word_text){ item.number, text.hits.frequency[index], text.hits.length });
+        if (text.is_text)
+            add_hits(walk, fuzzy, count, item.number, &text.hits);
         arena_rewind(&op->arena, mark);
         TRY(op_check(op));
     }
@@ -289,19 +343,25 @@ out:
     return st;
 }
 
-/* Entries say which texts may have such words; how often they do the texts say. It costs what the list does, each time. */
-static enum status walk_fuzzy(struct word_walk *walk, const struct text_keyword *keyword,
-                              struct word_list *list)
+/*
+ * Entries say which texts may have such words; how often they do the texts say, which are read once for all keywords. It
+ * costs what the lists do, each time.
+ */
+enum status word_walk_fuzzy(struct word_walk *walk, const struct word_fuzzy *fuzzy, size_t count)
 {
     uint64_t read = walk->op->work.entries_read;
-    struct numbers numbers = { 0 };
+    struct numbers candidates;
     enum status st;
 
-    TRY(find_fewest(walk, keyword, &numbers));
-    if (numbers.count)
-        TRY(read_texts(walk, keyword, &numbers, list));
-    walk->op->work.entries_read = read + list->count;
+    numbers_begin(&candidates, walk->op);
+    TRY(find_candidates(walk, fuzzy, count, &candidates));
+    if (candidates.count && walk->is_told)
+        TRY(read_texts(walk, fuzzy, count, &candidates));
+    for (size_t i = 0; i < count; i++)
+        read += fuzzy[i].list->count;
+    walk->op->work.entries_read = read;
 out:
+    arena_free(&candidates.memory);
     return st;
 }
 
@@ -329,13 +389,17 @@ enum status word_walk_texts(struct word_walk *walk, struct word_list *list)
     return walk_stem(walk, slice_of(""), take_length, list);
 }
 
+bool word_walk_is_fuzzy(const struct text_search *search, const struct text_keyword *keyword)
+{
+    return keyword->count && search->term[keyword->first].distance;
+}
+
 enum status word_walk_keyword(struct word_walk *walk, const struct text_keyword *keyword,
                               struct word_list *list)
 {
+    assert(!word_walk_is_fuzzy(walk->question->search, keyword));
     if (keyword->count == 0) /* which nothing meets */
         return ST_OK;
-    if (walk->question->search->term[keyword->first].distance)
-        return walk_fuzzy(walk, keyword, list);
     if (keyword->count == 1)
         return walk_stem(walk, walk->question->search->term[keyword->first].stem, take_word, list);
     return walk_phrase(walk, keyword, list);

@@ -107,14 +107,28 @@ void item_words_end(struct item_index *index)
 
 /* ---- lists ---- */
 
-/* As of the snapshot, for this query; and for others, if they can use it. */
-static void finish(struct asked *asked, struct slice key, double average, struct word_list *list)
+static struct word_list *new_list(struct asked *asked)
 {
-    word_list_close(list, average);
+    struct word_list *list = word_list_new(asked->walk.op->claim.account);
+
+    hold(asked, list);
+    return list;
+}
+
+/* As of the snapshot, for this query; and for others, if they can use it. */
+static void finish(struct asked *asked, struct wanted *wanted, struct word_list *list)
+{
+    const struct word_list *texts = asked->wanted[0].list;
+    uint8_t bytes[KEYWORD_BYTES_MAX + TEXT_PREFIX_BYTES_MAX];
+    struct slice key = key_of(asked, wanted, bytes);
+
+    word_list_close(list, wanted->kind == OF_KEYWORD
+                              ? texts->words / ((double)asked->walk.index->base.documents + 1)
+                              : 0);
     list->lsn = asked->lsn;
     if (asked->is_shared && asked->walk.is_told && key.data)
         word_shelf_put(asked->walk.index->container->words, key, list);
-    hold(asked, list);
+    wanted->list = list;
 }
 
 static enum status walk(struct asked *asked, const struct wanted *wanted, struct word_list *list)
@@ -133,22 +147,21 @@ static enum status walk(struct asked *asked, const struct wanted *wanted, struct
 static enum status make_list(struct asked *asked, struct wanted *wanted)
 {
     struct op *op = asked->walk.op;
-    uint8_t key[KEYWORD_BYTES_MAX + TEXT_PREFIX_BYTES_MAX];
-    struct word_list *list = word_list_new(op->claim.account), *texts = asked->wanted[0].list;
-    double average =
-        wanted->kind == OF_KEYWORD ? texts->words / ((double)asked->walk.index->base.documents + 1) : 0;
     uint64_t read = op->work.entries_read;
-    enum status st = walk(asked, wanted, list);
+    struct word_list *list = new_list(asked);
+    enum status st;
 
+    TRY(walk(asked, wanted, list));
     if (wanted->kind != OF_KEYWORD)
         op->work.entries_read = read;
-    if (st != ST_OK) {
-        word_list_done(list);
-        return st;
-    }
-    wanted->list = list;
-    finish(asked, key_of(asked, wanted, key), average, list);
-    return ST_OK;
+    finish(asked, wanted, list);
+out:
+    return st;
+}
+
+static bool is_fuzzy(const struct asked *asked, const struct wanted *wanted)
+{
+    return wanted->kind == OF_KEYWORD && word_walk_is_fuzzy(asked->walk.question->search, wanted->keyword);
 }
 
 /* One that is there, and is of no later commit than the snapshot. */
@@ -216,19 +229,45 @@ static enum status find_lists(struct asked *asked)
     return changes_read(asked->walk.op, asked->walk.index, oldest, asked->lsn, most, &asked->changes);
 }
 
+/* The lists of fuzzy keywords that are to be made, at once. */
+static enum status make_fuzzy(struct asked *asked, struct wanted *const *wanted, size_t count)
+{
+    struct word_fuzzy *fuzzy = arena_try_alloc(&asked->walk.op->arena, (count + 1) * sizeof(*fuzzy));
+    enum status st = ST_OK;
+
+    if (!fuzzy)
+        return op_fail_as(asked->walk.op, ST_QUERY_MEMORY);
+    for (size_t i = 0; i < count; i++)
+        fuzzy[i] = (struct word_fuzzy){ wanted[i]->keyword, new_list(asked) };
+    TRY(word_walk_fuzzy(&asked->walk, fuzzy, count));
+    for (size_t i = 0; i < count; i++)
+        finish(asked, wanted[i], fuzzy[i].list);
+out:
+    return st;
+}
+
 /* The others. What is read from memory counts as what was walked, so that a query costs the same each time. */
 static enum status make_lists(struct asked *asked)
 {
+    struct wanted **fuzzy =
+        arena_try_alloc(&asked->walk.op->arena, (asked->wanted_count + 1) * sizeof(*fuzzy));
+    size_t fuzzy_count = 0;
     enum status st = ST_OK;
 
+    if (!fuzzy)
+        return op_fail_as(asked->walk.op, ST_QUERY_MEMORY);
     for (size_t i = 0; i < asked->wanted_count && asked->walk.is_told; i++) {
         struct wanted *wanted = &asked->wanted[i];
 
-        if (!is_of_use(asked, wanted))
+        if (is_of_use(asked, wanted))
+            asked->walk.op->work.entries_read += wanted->kind == OF_KEYWORD ? wanted->list->count : 0;
+        else if (is_fuzzy(asked, wanted))
+            fuzzy[fuzzy_count++] = wanted;
+        else
             TRY(make_list(asked, wanted));
-        else if (wanted->kind == OF_KEYWORD)
-            asked->walk.op->work.entries_read += wanted->list->count;
     }
+    if (fuzzy_count && asked->walk.is_told)
+        TRY(make_fuzzy(asked, fuzzy, fuzzy_count));
 out:
     return st;
 }

@@ -158,12 +158,26 @@ static bool refers(const struct expr *expr)
     return found;
 }
 
+static bool are_numbers(struct json array)
+{
+    for (struct json_iter i = json_iter(array); json_next(&i);)
+        if (json_kind(i.value) != JSON_NUMBER)
+            return false;
+    return true;
+}
+
 /* What may be a vector that no row decides. */
 static bool is_given_vector(const struct expr *expr)
 {
     bool is_value = expr->kind == EXPR_LITERAL || expr->kind == EXPR_PARAMETER;
 
-    return is_value ? expr->value.kind == JSON_ARRAY : !refers(expr);
+    if (is_value)
+        return expr->value.kind == JSON_ARRAY && are_numbers(expr->value.json);
+    for (size_t i = 0; expr->kind == EXPR_ARRAY && i < expr->kid_count; i++)
+        if (expr->kid[i]->kind == EXPR_ARRAY ||
+            (expr->kid[i]->kind == EXPR_LITERAL && expr->kid[i]->value.kind != JSON_NUMBER))
+            return false;
+    return !refers(expr);
 }
 
 /* VectorDistance of a path and a vector; ST_DISTANCE from whatever an item has. */

@@ -4,12 +4,6 @@
  */
 #include "query/bind/bind_private.h"
 
-/* Rules of the statement itself; of subqueries it is the clause that is wrong. */
-static bool is_ranked(const struct binder *b, const struct select *select)
-{
-    return select->rank && b->depth == 0;
-}
-
 /* A join is cited from the first source on. */
 static enum status check_source(struct binder *b, const struct source *first, const struct source *source)
 {
@@ -37,7 +31,7 @@ enum status bind_rank_sources(struct binder *b, const struct select *select)
 {
     enum status st = ST_OK;
 
-    for (size_t i = 0; is_ranked(b, select) && i < select->source_count; i++)
+    for (size_t i = 0; select->rank && i < select->source_count; i++)
         TRY(check_source(b, &select->source[0], &select->source[i]));
 out:
     return st;
@@ -45,7 +39,7 @@ out:
 
 enum status bind_rank_groups(struct binder *b, const struct select *select)
 {
-    if (!is_ranked(b, select) || select->group_count == 0)
+    if (!select->rank || select->group_count == 0)
         return ST_OK;
     return bind_wrong(b, mistake(b->op, select->group_span, "SC2227",
                                  "The GROUP BY clause is not allowed with the ORDER BY RANK clause."));
@@ -55,7 +49,7 @@ enum status bind_rank_columns(struct binder *b, const struct select *select)
 {
     struct span span = { select->span.start, select->star_span.end };
 
-    if (!is_ranked(b, select) || !select->distinct)
+    if (!select->rank || !select->distinct)
         return ST_OK;
     if (select->item_count)
         span.end = select->item[select->item_count - 1].span.end;
@@ -68,6 +62,13 @@ static bool has_flag(const struct expr *expr, unsigned flags)
     return expr->kind == EXPR_CALL && expr->builtin && expr->builtin->flags & flags;
 }
 
+static enum status refuse_score(struct binder *b, const struct select *select)
+{
+    return bind_wrong(b, mistake(b->op, select->order_span, "SC2221",
+                                 "The ORDER BY RANK clause must be followed by a VectorDistance and/or a "
+                                 "FullTextScore function call."));
+}
+
 /* What is behind the scores of RRF: an array as it is written, or a parameter. */
 static bool has_weights(const struct expr *fusion)
 {
@@ -76,29 +77,38 @@ static bool has_weights(const struct expr *fusion)
     return last == EXPR_ARRAY || last == EXPR_PARAMETER;
 }
 
+/* A parameter may stand for all of them, or for one. */
+static bool is_number(const struct expr *weight)
+{
+    return (weight->kind == EXPR_LITERAL || weight->kind == EXPR_PARAMETER) &&
+           weight->value.kind == JSON_NUMBER;
+}
+
 static bool are_numbers(const struct expr *weights, size_t count)
 {
     size_t seen = 0;
 
-    if (weights->kind == EXPR_PARAMETER) { /* one that is no array is as good as none */
+    if (weights->kind == EXPR_PARAMETER) {
         for (struct json_iter i = json_iter(weights->value.json); json_next(&i); seen++)
             if (json_kind(i.value) != JSON_NUMBER)
                 return false;
         return seen == count;
     }
     for (size_t i = 0; i < weights->kid_count; i++)
-        if (weights->kid[i]->kind != EXPR_LITERAL || weights->kid[i]->value.kind != JSON_NUMBER)
+        if (!is_number(weights->kid[i]))
             return false;
     return weights->kid_count == count;
 }
 
-static enum status check_weights(struct binder *b, const struct select *select, struct expr *weights,
+static enum status check_weights(struct binder *b, const struct select *select, const struct expr *weights,
                                  size_t count)
 {
-    if (weights->kind == EXPR_PARAMETER && weights->value.kind != JSON_ARRAY)
-        return ST_OK;
-    if (are_numbers(weights, count))
-        return ST_OK;
+    bool is_array = weights->kind == EXPR_ARRAY || weights->value.kind == JSON_ARRAY;
+
+    if (is_array ? are_numbers(weights, count) : weights->value.kind == JSON_NUMBER)
+        return ST_OK; /* a number would be how long lists are: nothing depends on it here */
+    if (!is_array)
+        return refuse_score(b, select);
     return bind_wrong(
         b,
         mistake(b->op, select->order_span, "SC2229",
@@ -110,11 +120,15 @@ static enum status check_weights(struct binder *b, const struct select *select, 
 
 static enum status check_score(struct binder *b, const struct select *select, const struct expr *score)
 {
-    if (score->refused || has_flag(score, RANKS | SCORES))
+    return score->refused || has_flag(score, RANKS | SCORES) ? ST_OK : refuse_score(b, select);
+}
+
+static enum status check_count(struct binder *b, const struct select *select, size_t count)
+{
+    if (count > 1)
         return ST_OK;
-    return bind_wrong(b, mistake(b->op, select->order_span, "SC2221",
-                                 "The ORDER BY RANK clause must be followed by a VectorDistance and/or a "
-                                 "FullTextScore function call."));
+    return bind_wrong(b, mistake(b->op, select->order_span, "SC2233",
+                                 "A score fusion function requires at least two component score functions."));
 }
 
 /* The last argument comes first, as it does in the service: it may be weights. */
@@ -124,14 +138,14 @@ static enum status bind_fusion(struct binder *b, const struct select *select, st
     size_t count = fusion->kid_count - has_weights(fusion), last = fusion->kid_count - 1;
     enum status st = ST_OK;
 
-    if (count < 2)
-        TRY(bind_wrong(b, mistake(b->op, select->order_span, "SC2233",
-                                  "A score fusion function requires at least two component score "
-                                  "functions.")));
+    if (!has_weights(fusion))
+        TRY(check_count(b, select, count));
     if (fusion->kid_count)
         TRY(bind_expr(b, fusion->kid[last], names, IN_SELECT));
-    if (count == last && count >= 2)
+    if (has_weights(fusion)) {
         TRY(check_weights(b, select, fusion->kid[last], count));
+        TRY(check_count(b, select, count));
+    }
     for (size_t i = 0; i < count; i++) {
         if (i != last)
             TRY(bind_expr(b, fusion->kid[i], names, IN_SELECT));

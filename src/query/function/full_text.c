@@ -89,12 +89,14 @@ enum status full_text_bind_score(struct op *op, const struct query_options *opti
 {
     for (size_t i = 1; i < call->kid_count; i++)
         if (!is_keyword(call->kid[i]))
-            return mistake(
-                op, call->kid[i]->span, "SC2241",
-                "The second through last arguments of the 'FullTextScore' function must be literals of "
-                "type string or object specifying the fuzzy search argument containing a 'term' property "
-                "which is a string and a 'distance' property which is a number between 0 and 2 "
-                "(inclusive).");
+            return mistake(/* the first is cited, whichever it is */
+                           op, call->kid[1]->span, "SC2241",
+                           "The second through last arguments of the 'FullTextScore' function must be "
+                           "literals of "
+                           "type string or object specifying the fuzzy search argument containing a 'term' "
+                           "property "
+                           "which is a string and a 'distance' property which is a number between 0 and 2 "
+                           "(inclusive).");
     return full_text_bind(op, options, call);
 }
 

@@ -1,4 +1,5 @@
 /* src/query/function/vector.c - VectorDistance before it runs: policies, options, and what is wrong with them. */
+#include "base/limits.h"
 #include "query/function/policy_path.h"
 #include "query/function/vector.h"
 #include "query/text/mistake.h"
@@ -65,7 +66,9 @@ bool vector_type_named(struct slice name, enum vector_type *type)
 
 static struct vector_policy read_policy(struct json embedding)
 {
-    struct vector_policy policy = { .function = VECTOR_COSINE, .type = VECTOR_FLOAT32 };
+    struct vector_policy policy = { .function = VECTOR_COSINE,
+                                    .type = VECTOR_FLOAT32,
+                                    .dimensions = VECTOR_DIMENSIONS_DEFAULT };
     struct json function = json_get(embedding, "distanceFunction"), type = json_get(embedding, "dataType");
     struct json dimensions = json_get(embedding, "dimensions");
 
@@ -110,6 +113,14 @@ static struct value constant(const struct expr *expr)
             return value_double(-value.number);
     }
     return value_undefined;
+}
+
+/* undefined stands for no option at all; what rows decide is as wrong as null. */
+static struct value written(const struct expr *expr)
+{
+    struct value value = constant(expr);
+
+    return value.kind != JSON_UNDEFINED || expr->kind == EXPR_LITERAL ? value : value_null;
 }
 
 static const char *value_text(struct op *op, struct value value)
@@ -211,7 +222,7 @@ enum status vector_check_call(struct op *op, const struct expr *call, const stru
         goto out;
     if (given->kind == EXPR_OBJECT) {
         for (size_t i = 0; i < given->kid_count; i++)
-            TRY(check_option(op, given->span, given->names[i], constant(given->kid[i])));
+            TRY(check_option(op, given->span, given->names[i], written(given->kid[i])));
     } else if (constant(given).kind == JSON_OBJECT) {
         for (struct json_iter i = json_iter(constant(given).json); json_next(&i);)
             TRY(check_option(op, given->span, i.name, value_from_json(i.value)));

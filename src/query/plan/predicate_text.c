@@ -1,10 +1,14 @@
 /* src/query/plan/predicate_text.c - from a word of a filter to the range of its terms, or those of words near it. */
 #include <assert.h>
 
+#include "base/limits.h"
 #include "index/near_words.h"
 #include "index/set.h"
 #include "index/text_terms.h"
 #include "query/plan/predicate_text.h"
+
+/* Ranges of near words take no more of a query's memory: what then has no ranges is looked for in every item. */
+enum { PLAN_BYTES_MAX = OP_MEMORY_BYTES_MAX / 8 };
 
 static struct access *range_of(struct planner *planner, const struct filter *filter, struct slice prefix,
                                bool exact)
@@ -28,7 +32,7 @@ static struct access *access_near(struct planner *planner, const struct filter *
     struct access *any_of = access_none(planner);
     struct near_words near;
 
-    if (!text->has_forms ||
+    if (!text->has_forms || planner->op->arena.used_bytes > PLAN_BYTES_MAX ||
         near_words_find(planner->op, planner->index->view, text, &filter->word, &near) != ST_OK)
         return access_any();
     for (size_t i = 0; i < near.count; i++)

@@ -473,7 +473,9 @@ void near_saw(struct near *near, struct value distance)
 
     if (distance.kind != JSON_NUMBER)
         return;
-    near->passed++;
+    /* Doubtful items come first, and were not chosen: that they pass says nothing of how near others are. */
+    if (near->read)
+        near->passed++;
     score = vector_score_of(near->function, distance.number);
     if (is_full(near)) {
         if (score > near->best[0]) {

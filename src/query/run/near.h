@@ -45,7 +45,7 @@ struct near {
     uint8_t *seen; /* by places of the column: was given already */
     double *best;  /* the wanted scores, the worst on top */
     size_t best_count;
-    size_t passed;         /* rows with a distance */
+    size_t passed;         /* candidates that are rows with a distance */
     size_t next;           /* of the search's candidates */
     size_t read, read_max; /* items */
     uint64_t *number;
