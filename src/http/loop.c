@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -341,11 +342,28 @@ static void give_turns(struct loop *loop)
     }
 }
 
-static void on_wake(uv_async_t *wake)
+/*
+ * Takes the wake before anything is looked at: who comes later wakes the loop again. Whoever has marked the loop as woken writes once,
+ * so the read finds that; the mark is taken back by an exchange, which sees what all had left who found it set.
+ */
+static void take_wake(struct loop *loop)
+{
+    uint64_t wakes;
+    ssize_t size = read(loop->wake_fd, &wakes, sizeof(wakes));
+    bool woken;
+
+    assert(size == sizeof(wakes));
+    woken = atomic_exchange(&loop->woken, false);
+    assert(woken);
+}
+
+static void on_wake(uv_poll_t *wake, int status, int events)
 {
     struct loop *loop = wake->loop->data;
     struct job *next;
 
+    (void)status, (void)events;
+    take_wake(loop);
     loop_look_at_clock(loop);
     for (struct job *job = take_returned(loop); job; job = next) {
         next = job->next;
@@ -359,14 +377,19 @@ static void on_wake(uv_async_t *wake)
 }
 
 /*
- * libuv sends nothing while an earlier wake is pending, and looks at that mark with a plain load. On
- * arm64 that load may come before the caller's own store: the loop then takes the earlier wake, does
- * not see the store yet, and sleeps. The barrier stands between the two.
+ * Not by libuv's uv_async_send(): the loop that it wakes spins until the caller's write() has returned, on a busy machine for as long as
+ * the caller is kept from going on. Here the caller touches nothing after the write. One wake stands for all that come before the
+ * loop has looked.
  */
 void loop_wake(struct loop *loop)
 {
-    __sync_synchronize(); /* the thread sanitizer does not know atomic_thread_fence() */
-    uv_async_send(&loop->wake);
+    const uint64_t one = 1;
+    ssize_t size;
+
+    if (atomic_exchange(&loop->woken, true))
+        return;
+    size = write(loop->wake_fd, &one, sizeof(one));
+    assert(size == sizeof(one)); /* it would have to wait at 2^64 wakes */
 }
 
 /* The thread */
@@ -385,6 +408,17 @@ static void catch_up_before_waiting(struct loop *loop)
     uv_unref((uv_handle_t *)&loop->before_waiting); /* the loop does not go on for it */
 }
 
+static int init_wake(struct loop *loop)
+{
+    int error;
+
+    loop->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (loop->wake_fd < 0)
+        return uv_translate_sys_error(errno);
+    error = uv_poll_init(&loop->uv, &loop->wake, loop->wake_fd);
+    return error ? error : uv_poll_start(&loop->wake, UV_READABLE, on_wake);
+}
+
 static int init_handles(struct loop *loop)
 {
     const struct listeners *listeners = &loop->server->listeners;
@@ -394,7 +428,7 @@ static int init_handles(struct loop *loop)
     loop->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     uv_timer_init(&loop->uv, &loop->tick);
     catch_up_before_waiting(loop);
-    error = uv_async_init(&loop->uv, &loop->wake, on_wake);
+    error = init_wake(loop);
     for (size_t i = 0; i < listeners->count && error == 0; i++)
         error = uv_poll_init(&loop->uv, &loop->accept[i], listeners->each[i].fd);
     return error;
@@ -406,6 +440,7 @@ enum status loop_open(struct op *op, struct http_server *server, struct loop *lo
 
     loop->server = server;
     loop->date_second = -1;
+    loop->wake_fd = -1;
     error = uv_loop_init(&loop->uv);
     if (error == 0) {
         door_init(&loop->pending);
@@ -464,4 +499,6 @@ void loop_close(struct loop *loop)
     job_free_all(loop);
     if (loop->reserve_fd >= 0)
         close(loop->reserve_fd);
+    if (loop->wake_fd >= 0)
+        close(loop->wake_fd);
 }

@@ -106,7 +106,9 @@ enum { SCRATCH_BYTES = 64 * 1024, TURN_BYTES = SCRATCH_BYTES };
 
 struct loop {
     uv_loop_t uv;
-    uv_async_t wake;
+    uv_poll_t wake;
+    int wake_fd;       /* an eventfd */
+    atomic_bool woken; /* it was written to, or is about to be, and the loop has not looked yet */
     uv_timer_t tick;
     uv_prepare_t before_waiting;
     uv_poll_t accept[LISTENERS_MAX];

@@ -112,6 +112,60 @@ static void add_words(struct walk *walk, const struct index_node *node, path_id 
     text_terms_add(walk->op, walk->terms, &where, text);
 }
 
+/* ------- steps that were taken before ------- */
+
+/*
+ * Documents have the same members again and again, and so the same hashes of names and ids of paths: each thread keeps those that it
+ * has computed last. Names that are longer are computed anew.
+ */
+enum { STEP_BITS = 6, STEPS_KEPT = 1 << STEP_BITS, STEP_NAME_MAX = 24 };
+
+struct step {
+    struct hash128 hash; /* of the name, as the policy's tree has it */
+    path_id path;
+};
+
+static _Thread_local struct kept_step {
+    struct hash_seed seed;
+    path_id parent;
+    struct step step;
+    uint32_t size; /* of the name: 0 where nothing is kept, and then the name is not looked at */
+    char name[STEP_NAME_MAX];
+} kept_steps[STEPS_KEPT];
+
+static struct kept_step *place_of_step(path_id parent, struct slice name)
+{
+    uint64_t last = 0;
+    size_t size = name.size < sizeof(last) ? name.size : sizeof(last);
+
+    memcpy(&last, name.data + name.size - size, size);
+    return &kept_steps[((parent ^ last) * 0x9e3779b97f4a7c15u) >> (64 - STEP_BITS)];
+}
+
+static bool is_kept(const struct kept_step *kept, struct hash_seed seed, path_id parent, struct slice name)
+{
+    return kept->size == name.size && kept->parent == parent &&
+           memcmp(&kept->seed, &seed, sizeof(seed)) == 0 && memcmp(kept->name, name.data, name.size) == 0;
+}
+
+static struct step step_to(struct hash_seed seed, path_id parent, struct slice name)
+{
+    struct step step;
+    struct kept_step *kept = NULL;
+
+    if (name.size > 0 && name.size <= STEP_NAME_MAX) {
+        kept = place_of_step(parent, name);
+        if (is_kept(kept, seed, parent, name))
+            return kept->step;
+    }
+    step = (struct step){ murmur3_128(name.data, name.size), path_member(seed, parent, name) };
+    if (kept) {
+        *kept = (struct kept_step){ seed, parent, step, (uint32_t)name.size, "" };
+        memcpy(kept->name, name.data, name.size);
+    }
+    return step;
+}
+
 /* ------- the walk ------- */
 
 static struct hash128 visit(struct walk *walk, const struct index_node *node, path_id path, struct json value,
@@ -159,14 +213,15 @@ static struct hash128 visit_object(struct walk *walk, const struct index_node *n
     if (node->rest->value)
         terms_expect(walk->terms, json_count(object));
     for (struct json_iter i = json_iter(object); json_next(&i) && !walk->terms->failed;) {
-        struct hash128 name = murmur3_128(i.name.data, i.name.size), hash;
-        const struct index_node *member = index_node_member(node, name, i.name);
+        struct step step = step_to(walk->policy->seed, path, i.name);
+        const struct index_node *member = index_node_member(node, step.hash, i.name);
+        struct hash128 hash;
 
         if (!member->stored)
             continue;
-        hash = visit(walk, member, path_member(walk->policy->seed, path, i.name), i.value, hashed);
+        hash = visit(walk, member, step.path, i.value, hashed);
         if (hashed)
-            json_hasher_member(&hasher, name, hash);
+            json_hasher_member(&hasher, step.hash, hash);
     }
     return json_hasher_end(&hasher);
 }

@@ -20,9 +20,11 @@
  * known again.
  */
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/heap.h"
 #include "base/log.h"
@@ -32,6 +34,7 @@
 #include "store/cache.h"
 #include "store/committer.h"
 #include "store/conflict.h"
+#include "store/gather.h"
 #include "store/packed_entries.h"
 
 enum { GROUP_BYTES_MAX = 8 * 1024 * 1024, LARGE_BYTES = 256 * 1024, REOPEN_PAUSE_MS = 200 };
@@ -58,6 +61,9 @@ struct committer {
         mutex; /* guards the queue, `called`, `stopping`, `stats`, `incarnation` and buckets' `past` */
     pthread_cond_t arrived;
     struct submission *first, **last;
+    size_t waiting, waiting_bytes; /* in the queue */
+    struct gather gather;
+    bool holds;     /* the thread holds a group back, and is called when all have come that it expects */
     bool was_large; /* the last group */
     bool called;    /* somebody has told the thread that there is work, since it last took some */
     bool stopping;
@@ -76,6 +82,11 @@ struct committer {
 
 /* ---- the queue ---- */
 
+static size_t bytes_of(const struct submission *submission)
+{
+    return submission->batch ? submission->batch->bytes : 0;
+}
+
 /* A set is submissions that are joined; mostly it is one. What follows the set in the queue. */
 static struct submission *end_of_set(const struct submission *first)
 {
@@ -84,10 +95,16 @@ static struct submission *end_of_set(const struct submission *first)
     return first->next;
 }
 
+/* Whether what waits is as much as is waited for. Large ones wait for nobody. */
+static bool is_gathered(const struct committer *committer)
+{
+    return committer->waiting >= committer->gather.expected || committer->waiting_bytes > LARGE_BYTES;
+}
+
 /* Under the mutex: true when the caller is to signal `arrived`, without the mutex, on which the thread would wait. */
 static bool is_to_call(struct committer *committer)
 {
-    bool calls = committer->first && !committer->called;
+    bool calls = committer->first && !committer->called && (!committer->holds || is_gathered(committer));
 
     committer->called |= calls;
     return calls;
@@ -112,6 +129,7 @@ static void call_thread(void *context)
 void committer_submit(struct committer *committer, struct submission *submissions, size_t count)
 {
     bool calls_later = submissions->waiting && thread_put_off(call_thread, committer), calls;
+    size_t bytes = 0;
 
     assert(count > 0);
     for (size_t i = 0; i < count; i++) {
@@ -120,12 +138,15 @@ void committer_submit(struct committer *committer, struct submission *submission
         assert((submissions[i].bucket != NULL) == (submissions[i].kind != SUBMISSION_RECOVER));
         submissions[i].next = i + 1 < count ? &submissions[i + 1] : NULL;
         sem_init(&submissions[i].done, 0, 0);
+        bytes += bytes_of(&submissions[i]);
     }
     pthread_mutex_lock(&committer->mutex);
     assert(!committer->stopping); /* nobody commits to a store that is being closed */
     assert(!*committer->last);    /* it points behind the last that waits */
     *committer->last = submissions;
     committer->last = &submissions[count - 1].next;
+    committer->waiting += count;
+    committer->waiting_bytes += bytes;
     calls = !calls_later && is_to_call(committer);
     pthread_mutex_unlock(&committer->mutex);
     if (calls)
@@ -138,7 +159,7 @@ static size_t bytes_of_set(const struct submission *first)
     size_t bytes = 0;
 
     for (; first != end; first = first->next)
-        bytes += first->batch ? first->batch->bytes : 0;
+        bytes += bytes_of(first);
     return bytes;
 }
 
@@ -208,6 +229,16 @@ static struct submission *take_chosen(struct committer *committer, const struct 
     return taken;
 }
 
+static void count_taken(struct committer *committer, const struct submission *taken)
+{
+    for (; taken; taken = taken->next) {
+        assert(committer->waiting > 0);
+        committer->waiting--;
+        committer->waiting_bytes -= bytes_of(taken);
+    }
+    assert(committer->first || committer->waiting_bytes == 0);
+}
+
 static struct submission *take_waiting(struct committer *committer)
 {
     struct submission *taken = NULL;
@@ -223,6 +254,7 @@ static struct submission *take_waiting(struct committer *committer)
         choice.alone = both && choice.large;
         taken = take_chosen(committer, &choice);
         assert(taken);
+        count_taken(committer, taken);
         committer->was_large = choice.large;
     }
     pthread_mutex_unlock(&committer->mutex);
@@ -656,12 +688,22 @@ static void group_begin(struct committer *committer, struct submission *submissi
     group->count = group->commits = group->conflicts = group->bytes = 0;
 }
 
-static void count_group(struct committer *committer, bool failed)
+static size_t count_all(const struct submission *submission)
+{
+    size_t count = 0;
+
+    for (; submission; submission = submission->next)
+        count++;
+    return count;
+}
+
+static void count_group(struct committer *committer, bool failed, int64_t write_us)
 {
     const struct group *group = &committer->group;
     struct store_stats *stats = &committer->stats;
 
     pthread_mutex_lock(&committer->mutex);
+    gather_wrote(&committer->gather, count_all(group->submissions), committer->waiting, write_us);
     stats->conflicts += group->conflicts;
     stats->failures += failed;
     if (group->count > 0 && !failed) {
@@ -690,6 +732,7 @@ static void group_end(struct committer *committer)
 static void group_write(struct committer *committer)
 {
     struct group *group = &committer->group;
+    int64_t began_us;
     enum status st;
 
     assert(atomic_load(&committer->writable));
@@ -699,9 +742,10 @@ static void group_write(struct committer *committer)
     add_log(committer);
     add_heads(committer);
     st = append_all(committer);
+    began_us = env_monotonic_us(committer->op.env);
     if (st == ST_OK && group->count > 0)
         st = write_mutations(committer);
-    count_group(committer, st != ST_OK);
+    count_group(committer, st != ST_OK, env_monotonic_us(committer->op.env) - began_us);
     if (st == ST_OK) {
         tell_packed_committed(committer);
         publish(group);
@@ -736,6 +780,33 @@ bool committer_step(struct committer *committer)
 
 /* ---- its life ---- */
 
+static struct timespec after_us(int64_t us)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    us += until.tv_nsec / 1000;
+    until.tv_sec += us / 1000000;
+    until.tv_nsec = us % 1000000 * 1000;
+    return until;
+}
+
+/* Until those have come that are expected, or not in time: gather.h says why. */
+static void hold_back(struct committer *committer)
+{
+    struct timespec until = after_us(committer->gather.limit_us);
+    bool in_time = true;
+
+    thread_assert_locked(&committer->mutex);
+    committer->holds = true;
+    while (in_time && !is_gathered(committer) && !committer->stopping) {
+        committer->called = false;
+        in_time = pthread_cond_timedwait(&committer->arrived, &committer->mutex, &until) != ETIMEDOUT;
+    }
+    committer->holds = false;
+    gather_held(&committer->gather, is_gathered(committer));
+}
+
 /* False when there is nothing left to do and there will be nothing more. */
 static bool wait_for_work(struct committer *committer)
 {
@@ -745,6 +816,8 @@ static bool wait_for_work(struct committer *committer)
     while (!committer->first && !committer->stopping)
         pthread_cond_wait(&committer->arrived, &committer->mutex);
     work = committer->first != NULL;
+    if (work && !is_gathered(committer) && gather_holds(&committer->gather, committer->waiting))
+        hold_back(committer);
     pthread_mutex_unlock(&committer->mutex);
     return work;
 }
@@ -769,6 +842,16 @@ static void start_thread(struct committer *committer)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+static void init_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
 struct committer *committer_new(const struct committer_parts *parts, struct env *env, bool sync, bool thread)
 {
     struct committer *committer = heap_allocate(sizeof(*committer));
@@ -784,7 +867,7 @@ struct committer *committer_new(const struct committer_parts *parts, struct env 
     op_init(&committer->op, env, SIZE_MAX / 2);
     pthread_mutex_init(&committer->mutex, NULL);
     pthread_mutex_init(&committer->step_mutex, NULL);
-    pthread_cond_init(&committer->arrived, NULL);
+    init_condition(&committer->arrived);
     if (thread)
         start_thread(committer);
     if (committer->threaded == thread)

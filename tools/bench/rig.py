@@ -79,11 +79,15 @@ def load(server, items, container="c"):
         sys.exit(f"loading failed: {out}")
 
 
+OUR_KINDS = ("upsert", "patch", "delete", "batch", "bulk")  # of requests; the yardsticks have the others
+
+
 def requests_file(kind, start, count, items=0, container="c"):
     path = os.path.join(SCRATCH, f"{kind}-{container}-{start}-{count}")
+    program = os.path.join(ROOT, "tools", "bench", "writes.mjs") if kind in OUR_KINDS else "gen.mjs"
     with open(path, "wb") as file:
-        subprocess.run(["node", "gen.mjs", kind, str(start), str(count), str(items)], cwd=YARDSTICKS,
-                       env=dict(os.environ, COSMOS_COLL=container), stdout=file, check=True)
+        subprocess.run(["node", program, kind, str(start), str(count), *([str(items)] if items else [])], cwd=YARDSTICKS,
+                       env=dict(os.environ, COSMOS_COLL=container, YARDSTICKS=YARDSTICKS), stdout=file, check=True)
     return path
 
 

@@ -162,6 +162,65 @@ TEST(a_document_has_the_entries_that_its_policy_gives_it_each_once_and_in_order)
     }
 }
 
+/* ------- names that were seen before ------- */
+
+static const struct index_policy *policy_with_seed(uint64_t seed)
+{
+    struct op *op = test_op();
+    struct index_policy_source source = { .policy = rig_json(op, DEFAULT),
+                                          .computed = json_undefined,
+                                          .seed = { seed, 0 } };
+    struct index_policy *policy = NULL;
+
+    CHECK(index_policy_read(op, &op->arena, &source, &policy) == ST_OK);
+    return policy;
+}
+
+static bool has_one_at(const struct index_terms *terms, path_id path)
+{
+    uint8_t bytes[TERM_PATH_BYTES + ORDERED_BYTES_MAX];
+
+    term_put_path(bytes, path);
+    return has_term(terms,
+                    slice_make(bytes, TERM_PATH_BYTES + term_put_value(bytes + TERM_PATH_BYTES,
+                                                                       rig_json(test_op(), "1"), false)));
+}
+
+/* The member `name` of the root and the one of p below it have the ids that their names give, and nothing else. */
+static void check_ids(uint64_t seed, const char *name)
+{
+    struct hash_seed given = { seed, 0 };
+    path_id root = path_root(TERM_RANGE), below = path_member(given, root, slice_of("p"));
+    char document[200];
+    struct index_terms terms;
+
+    snprintf(document, sizeof(document), "{'%s':1,'p':{'%s':1}}", name, name);
+    terms = terms_of(policy_with_seed(seed), document);
+    CHECK(terms.count == 4); /* with p, and _ts */
+    CHECK(has_one_at(&terms, path_member(given, root, slice_of(name))));
+    CHECK(has_one_at(&terms, path_member(given, below, slice_of(name))));
+}
+
+/* Those of one length end alike, and so would be kept in one place; the longest are not kept. */
+TEST(a_name_has_its_own_id_under_each_parent_and_seed_whatever_was_seen_before)
+{
+    for (int again = 0; again < 2; again++) {
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            for (int i = 0; i < 200; i++) {
+                char name[64];
+
+                snprintf(name, sizeof(name), "%03d-the-end", i);
+                check_ids(seed, name);
+                snprintf(name, sizeof(name), "n%d", i);
+                check_ids(seed, name);
+                snprintf(name, sizeof(name), "%.*s", i % 40 + 1,
+                         "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrst");
+                check_ids(seed, name);
+            }
+        }
+    }
+}
+
 TEST(mode_none_and_no_policy_have_no_entries)
 {
     const struct index_policy *none = policy_of("{'indexingMode':'none','automatic':false}");

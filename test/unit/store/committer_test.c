@@ -1,4 +1,6 @@
 /* test/unit/store/committer_test.c - groups, step by step, and the conflicts inside them. */
+#include <time.h>
+
 #include "keys/keys.h"
 #include "store/committer.h"
 #include "store/conflict.h"
@@ -273,4 +275,92 @@ TEST(those_who_do_not_wait_are_called_in_order_and_the_last_one_knows_it)
         op_free(&op[i]);
     }
     bench_free(&bench);
+}
+
+/* ---- with a thread of its own ---- */
+
+enum { WRITERS = 4, WRITE_MS = 9 };
+
+/* A backend's write begins, and ends when the test lets it. */
+static struct gate {
+    sem_t began, may_end;
+    enum status (*write)(struct op *op, struct backend *backend, const struct mutation *mutations,
+                         size_t count, bool sync);
+} gate;
+
+static enum status gated_write(struct op *op, struct backend *backend, const struct mutation *mutations,
+                               size_t count, bool sync)
+{
+    sem_post(&gate.began);
+    while (sem_wait(&gate.may_end) != 0)
+        ;
+    env_advance_ms(op->env, WRITE_MS);
+    return gate.write(op, backend, mutations, count, sync);
+}
+
+static void submit_all(struct bench *bench, struct submission submissions[WRITERS], uint64_t first)
+{
+    for (uint64_t i = 0; i < WRITERS; i++)
+        submissions[i] = submission_for(bench, batch_of(first + i, slice_of("x")));
+    committer_submit(bench->committer, submissions, WRITERS);
+}
+
+static void wait_for_all(struct submission submissions[WRITERS])
+{
+    for (size_t i = 0; i < WRITERS; i++)
+        while (sem_wait(&submissions[i].done) != 0)
+            ;
+}
+
+static bool begins_within_ms(long ms)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += ms * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return sem_timedwait(&gate.began, &until) == 0;
+}
+
+/* While the first half is written the second comes; then the first half again. How many groups that makes. */
+static uint64_t groups_of_two_halves(void)
+{
+    struct submission first[WRITERS], second[WRITERS], again[WRITERS];
+    struct bench bench = { .backend = memory_backend(), .bucket = { .base.id = BUCKET } };
+    struct backend_ops gated = *bench.backend->ops;
+    struct store_stats stats;
+
+    gate.write = gated.write;
+    gated.write = gated_write;
+    bench.backend->ops = &gated;
+    sem_init(&gate.began, 0, 0);
+    sem_init(&gate.may_end, 0, 0);
+    bench.committer =
+        committer_new(&(struct committer_parts){ .backend = bench.backend }, test_op()->env, true, true);
+    submit_all(&bench, first, 0);
+    while (sem_wait(&gate.began) != 0)
+        ;
+    submit_all(&bench, second, WRITERS);
+    sem_post(&gate.may_end);
+    wait_for_all(first);
+    begins_within_ms(WRITE_MS / 3); /* it does not, where it is held back */
+    submit_all(&bench, again, 2 * WRITERS);
+    sem_post(&gate.may_end);
+    sem_post(&gate.may_end);
+    wait_for_all(second);
+    wait_for_all(again);
+    committer_stats(bench.committer, &stats);
+    bench_free(&bench);
+    return stats.groups;
+}
+
+/* In most of many times: on a machine that others use the test may be late. */
+TEST(who_commits_again_at_once_is_in_one_group_with_those_who_waited_meanwhile)
+{
+    int together = 0;
+
+    for (int i = 0; i < 20; i++)
+        together += groups_of_two_halves() == 2;
+    CHECK(together > 10);
 }
