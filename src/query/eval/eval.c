@@ -99,6 +99,19 @@ struct json eval_system(struct eval *eval, struct query_row *row)
     return row->system;
 }
 
+/* The one that is asked for, where the rest of them is not at hand. */
+static struct json system_one(struct eval *eval, struct query_row *row, struct slice name)
+{
+    struct query_source *source = row->source;
+    struct json value;
+
+    if (row->system.at || !source->system_one)
+        return json_member(eval_system(eval, row), name);
+    if (!source->system_one(source, row, name, eval->item, &value))
+        eval_fail(eval, ST_QUERY_MEMORY);
+    return value;
+}
+
 struct value eval_plain(struct eval *eval, struct value value)
 {
     struct json_builder out;
@@ -129,7 +142,7 @@ static struct json member_of(struct eval *eval, const struct value *object, stru
         return json_member(object->json, name);
     found = json_member(object->row->body, name);
     if (!found.at && name.size && name.data[0] == '_')
-        found = json_member(eval_system(eval, object->row), name);
+        found = system_one(eval, object->row, name);
     return found;
 }
 
