@@ -78,6 +78,8 @@ bool json_check(struct slice bytes);
 bool json_is_int(struct json number);
 int64_t json_int(struct json number);
 double json_double(struct json number); /* an int64 is rounded to the nearest double */
+bool json_number(struct json number, int64_t *integer,
+                 double *nearest); /* both at once; false, and no integer: it is none */
 struct slice json_string(struct json string);
 size_t json_count(struct json container); /* elements or members */
 

@@ -61,6 +61,18 @@ struct slice json_name_not_finite(double number)
     return slice_of(number > 0 ? "Infinity" : "-Infinity");
 }
 
+bool json_number(struct json number, int64_t *integer, double *nearest)
+{
+    assert(json_kind(number) == JSON_NUMBER);
+    if (*number.at == TAG_F64) {
+        *nearest = load_double(number.at + 1);
+        return false;
+    }
+    *integer = int_at(number.at);
+    *nearest = (double)*integer;
+    return true;
+}
+
 double json_double(struct json number)
 {
     assert(json_kind(number) == JSON_NUMBER);
@@ -109,13 +121,43 @@ bool json_next(struct json_iter *iter)
     return true;
 }
 
+static bool same_bytes(const uint8_t *a, const char *b, size_t size)
+{
+    uint64_t x, y;
+
+    if (size > 16)
+        return memcmp(a, b, size) == 0;
+    if (size < 8) {
+        for (; size; size--)
+            if (a[size - 1] != (uint8_t)b[size - 1])
+                return false;
+        return true;
+    }
+    memcpy(&x, a, sizeof(x));
+    memcpy(&y, b, sizeof(y));
+    if (x != y)
+        return false;
+    memcpy(&x, a + size - sizeof(x), sizeof(x));
+    memcpy(&y, b + size - sizeof(y), sizeof(y));
+    return x == y;
+}
+
+/* The tag of a short string tells its size: most names that are not meant are passed over without a look at them. */
 struct json json_member(struct json object, struct slice name)
 {
-    if (json_kind(object) != JSON_OBJECT)
+    uint8_t tag = name.size < SHORT_STRING_END ? (uint8_t)(TAG_SHORT_STRING + name.size) : 0;
+    const uint8_t *at, *end, *value;
+
+    if (!object.at || *object.at != TAG_OBJECT)
         return json_undefined;
-    for (struct json_iter i = json_iter(object); json_next(&i);)
-        if (slice_equal(i.name, name))
-            return i.value;
+    at = object.at + CONTAINER_HEADER;
+    end = object.at + size_at(object.at);
+    for (; at < end; at = value + size_at(value)) {
+        value = at + size_at(at);
+        if (*at == tag ? same_bytes(at + 1, name.data, name.size)
+                       : *at < TAG_SHORT_STRING && slice_equal(string_at(at), name))
+            return (struct json){ value };
+    }
     return json_undefined;
 }
 

@@ -133,6 +133,13 @@ struct query_source {
     /* The members that follow the body, in that memory. NULL when items have nothing but their bodies. */
     struct json (*system)(struct query_source *source, const struct query_row *row, struct arena *memory);
 
+    /* One of these by its name, undefined where there is none; false without memory. NULL: they are had together only. */
+    bool (*system_one)(struct query_source *source, const struct query_row *row, struct slice name,
+                       struct arena *memory, struct json *value);
+
+    /* All of them as text, from the first name to the last value. NULL: it is printed from what `system` gives. */
+    void (*print_system)(struct query_source *source, const struct query_row *row, struct buf *out);
+
     /* From here to the next seek: of these items those that are there, in that order. The numbers outlive it. */
     enum status (*pick)(struct op *op, struct query_source *source, const uint64_t *number, size_t count);
     const struct query_index *index; /* NULL: there is none */

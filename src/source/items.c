@@ -11,6 +11,7 @@ struct item_source {
     struct partition_scan scan;
     struct record record; /* of the row */
     struct item_index index;
+    struct slice between_rids; /* of the text of what follows a body */
 };
 
 void item_row(struct op *op, const struct record *item, struct query_row *row)
@@ -24,47 +25,135 @@ void item_row(struct op *op, const struct record *item, struct query_row *row)
 
 /* ---- the members that follow a body ---- */
 
-static void add_text(struct json_builder *out, const char *name, const struct buf *text)
+static void print_rid(struct buf *out, const struct container *container, const struct record *item)
 {
-    json_add_name(out, slice_of(name));
-    json_add_string(out, buf_as_slice(text));
+    struct rid rid = container_item_rid(container, item->number);
+
+    rid_print(out, &rid);
 }
 
-static void print_self(struct buf *out, const struct container *container, const struct buf *rid)
+static void print_self(struct buf *out, const struct container *container, const struct record *item)
 {
     buf_text(out, "dbs/");
     rid_print(out, &container->database->rid);
     buf_text(out, "/colls/");
     rid_print(out, &container->rid);
     buf_text(out, "/docs/");
-    buf_slice(out, buf_as_slice(rid));
+    print_rid(out, container, item);
     buf_byte(out, '/');
+}
+
+static void print_etag(struct buf *out, const struct container *container, const struct record *item)
+{
+    (void)container;
+    etag_print(out, item->etag, item->ts_ms);
+}
+
+static void print_attachments(struct buf *out, const struct container *container, const struct record *item)
+{
+    (void)container, (void)item;
+    buf_text(out, "attachments/");
+}
+
+/* In the order in which clients see them. */
+static const struct system_member {
+    const char *name;
+    void (*print)(struct buf *out, const struct container *container,
+                  const struct record *item); /* NULL: _ts */
+} members[] = {
+    { "_rid", print_rid },   { "_self", print_self },
+    { "_etag", print_etag }, { "_attachments", print_attachments },
+    { "_ts", NULL },
+};
+
+enum { MEMBERS = sizeof(members) / sizeof(members[0]) };
+
+/* As text, in that order, and with what lies between two rids made beforehand. */
+enum { SYSTEM_TEXT_MAX = 320 };
+
+static void print_between(struct buf *out, const struct container *container)
+{
+    buf_text(out, "\",\"_self\":\"dbs/");
+    rid_print(out, &container->database->rid);
+    buf_text(out, "/colls/");
+    rid_print(out, &container->rid);
+    buf_text(out, "/docs/");
+}
+
+static void print_text(struct buf *out, struct slice between, const struct container *container,
+                       const struct record *item)
+{
+    size_t rid_at, rid_size;
+
+    if (!buf_reserve(out, SYSTEM_TEXT_MAX)) /* from here on it does not move */
+        return;
+    buf_text(out, "\"_rid\":\"");
+    rid_at = out->size;
+    print_rid(out, container, item);
+    rid_size = out->size - rid_at;
+    buf_slice(out, between);
+    buf_append(out, out->data + rid_at, rid_size);
+    buf_text(out, "/\",\"_etag\":\"\\");
+    etag_print(out, item->etag, item->ts_ms);
+    out->size--; /* its last quote, which wants its escape first */
+    buf_text(out, "\\\"\",\"_attachments\":\"attachments/\",\"_ts\":");
+    buf_u64(out, (uint64_t)(item->ts_ms / 1000));
+    assert(out->size <= rid_at + SYSTEM_TEXT_MAX);
+}
+
+/* The text is whole before anything is built, so that neither moves the other. */
+static void print_member(struct buf *text, struct arena *memory, const struct system_member *member,
+                         const struct container *container, const struct record *item)
+{
+    buf_init(text, memory);
+    if (member->print)
+        member->print(text, container, item);
+}
+
+static void add_member(struct json_builder *out, const struct system_member *member, const struct buf *text,
+                       const struct record *item)
+{
+    if (member->print)
+        json_add_string(out, buf_as_slice(text));
+    else
+        json_add_int(out, item->ts_ms / 1000);
 }
 
 struct json item_system_members(struct arena *memory, const struct container *container,
                                 const struct record *item)
 {
-    struct rid rid = container_item_rid(container, item->number);
     struct json_builder out;
-    struct buf rid_text, self, etag;
+    struct buf text[MEMBERS];
 
-    buf_init(&rid_text, memory);
-    rid_print(&rid_text, &rid);
-    buf_init(&self, memory);
-    print_self(&self, container, &rid_text);
-    buf_init(&etag, memory);
-    etag_print(&etag, item->etag, item->ts_ms);
+    for (size_t i = 0; i < MEMBERS; i++)
+        print_member(&text[i], memory, &members[i], container, item);
     json_builder_init(&out, memory);
     json_begin_object(&out);
-    add_text(&out, "_rid", &rid_text);
-    add_text(&out, "_self", &self);
-    add_text(&out, "_etag", &etag);
-    json_add_name(&out, slice_of("_attachments"));
-    json_add_string(&out, slice_of("attachments/"));
-    json_add_name(&out, slice_of("_ts"));
-    json_add_int(&out, item->ts_ms / 1000);
+    for (size_t i = 0; i < MEMBERS; i++) {
+        json_add_name(&out, slice_of(members[i].name));
+        add_member(&out, &members[i], &text[i], item);
+    }
     json_end(&out);
     return json_built(&out);
+}
+
+bool item_system_member(struct arena *memory, const struct container *container, const struct record *item,
+                        struct slice name, struct json *value)
+{
+    struct json_builder out;
+    struct buf text;
+    size_t i = 0;
+
+    *value = json_undefined;
+    while (i < MEMBERS && !slice_is(name, members[i].name))
+        i++;
+    if (i == MEMBERS)
+        return true;
+    print_member(&text, memory, &members[i], container, item);
+    json_builder_init(&out, memory);
+    add_member(&out, &members[i], &text, item);
+    *value = json_built(&out);
+    return !text.failed && json_kind(*value) != JSON_UNDEFINED;
 }
 
 /* ---- the items of a container ---- */
@@ -102,9 +191,31 @@ static struct json scan_system(struct query_source *source, const struct query_r
     return item_system_members(memory, items->scan.container, &items->record);
 }
 
+static bool scan_system_one(struct query_source *source, const struct query_row *row, struct slice name,
+                            struct arena *memory, struct json *value)
+{
+    struct item_source *items = (struct item_source *)source;
+
+    assert(row->number == items->record.number);
+    return item_system_member(memory, items->scan.container, &items->record, name, value);
+}
+
+static void scan_print_system(struct query_source *source, const struct query_row *row, struct buf *out)
+{
+    struct item_source *items = (struct item_source *)source;
+
+    assert(row->number == items->record.number);
+    print_text(out, items->between_rids, items->scan.container, &items->record);
+}
+
 /* What the query learns of the container, once the scan is open. */
 static enum status describe(struct op *op, struct item_source *items)
 {
+    struct buf between;
+
+    buf_init(&between, &op->arena);
+    print_between(&between, items->scan.container);
+    items->between_rids = buf_as_slice(&between);
     items->base.seed = items->scan.container->seed;
     items->base.ties_by_creation = items->scan.container->rids_by_creation;
     if (items->scan.parts.whole) { /* each part has an index of its own */
@@ -118,7 +229,12 @@ static struct item_source *new_source(struct op *op)
 {
     struct item_source *items = arena_alloc(&op->arena, sizeof(*items));
 
-    *items = (struct item_source){ .base = { scan_next, scan_seek, scan_system, scan_pick } };
+    *items = (struct item_source){ .base = { .next = scan_next,
+                                             .seek = scan_seek,
+                                             .system = scan_system,
+                                             .system_one = scan_system_one,
+                                             .print_system = scan_print_system,
+                                             .pick = scan_pick } };
     return items;
 }
 

@@ -228,9 +228,11 @@ static enum status collect(rocksdb_iterator_t *at, const struct range *range, st
     enum status st = ST_OK;
 
     for (seek_first(at, range); rocksdb_iter_valid(at);) {
-        if (!row_block_takes(block, iterator_key(at), iterator_value(at)))
+        struct slice key = iterator_key(at), value = iterator_value(at);
+
+        if (!row_block_takes(block, key, value))
             goto out;
-        TRY(row_block_copy(block, iterator_key(at), iterator_value(at)));
+        TRY(row_block_copy(block, key, value));
         if (range->reverse)
             rocksdb_iter_prev(at);
         else

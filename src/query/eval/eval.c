@@ -8,6 +8,7 @@
 #include "query/eval/operator.h"
 #include "query/query.h"
 #include "query/eval/rows.h"
+#include "query/eval/truth.h"
 
 enum { STEPS_BETWEEN_CHECKS = 1024, BYTES_OF_A_STEP = 256, ARGS_ON_STACK = 8 };
 
@@ -98,6 +99,19 @@ struct json eval_system(struct eval *eval, struct query_row *row)
     return row->system;
 }
 
+/* The one that is asked for, where the rest of them is not at hand. */
+static struct json system_one(struct eval *eval, struct query_row *row, struct slice name)
+{
+    struct query_source *source = row->source;
+    struct json value;
+
+    if (row->system.at || !source->system_one)
+        return json_member(eval_system(eval, row), name);
+    if (!source->system_one(source, row, name, eval->item, &value))
+        eval_fail(eval, ST_QUERY_MEMORY);
+    return value;
+}
+
 struct value eval_plain(struct eval *eval, struct value value)
 {
     struct json_builder out;
@@ -118,18 +132,32 @@ struct value eval_plain(struct eval *eval, struct value value)
     return eval_built(eval, &out);
 }
 
-static struct value member_of(struct eval *eval, struct value object, struct slice name)
+static struct json member_of(struct eval *eval, const struct value *object, struct slice name)
 {
     struct json found;
 
-    if (object.kind != JSON_OBJECT)
-        return value_undefined;
-    if (!object.is_row)
-        return value_from_json(json_member(object.json, name));
-    found = json_member(object.row->body, name);
+    if (object->kind != JSON_OBJECT)
+        return json_undefined;
+    if (!object->is_row)
+        return json_member(object->json, name);
+    found = json_member(object->row->body, name);
     if (!found.at && name.size && name.data[0] == '_')
-        found = json_member(eval_system(eval, object.row), name);
-    return value_from_json(found);
+        found = system_one(eval, object->row, name);
+    return found;
+}
+
+struct json eval_member(struct eval *eval, const struct expr *expr)
+{
+    const struct expr *of = expr->kid[0];
+    struct value object;
+
+    assert(expr->kind == EXPR_MEMBER && !expr->instead);
+    if (of->kind == EXPR_NAME && !of->instead)
+        return member_of(eval, &eval->slot[of->slot], expr->name);
+    if (of->kind == EXPR_MEMBER && !of->instead)
+        return json_member(eval_member(eval, of), expr->name);
+    object = eval_expr(eval, of);
+    return member_of(eval, &object, expr->name);
 }
 
 /* A fraction of an index is cut off. */
@@ -139,26 +167,11 @@ static struct value eval_index(struct eval *eval, const struct expr *expr)
     struct value index = eval_expr(eval, expr->kid[1]);
 
     if (index.kind == JSON_STRING)
-        return member_of(eval, container, index.string);
+        return value_from_json(member_of(eval, &container, index.string));
     if (container.kind != JSON_ARRAY || index.kind != JSON_NUMBER ||
         !(index.number > -1 && index.number < 0x1p53))
         return value_undefined;
     return value_from_json(json_element(container.json, (size_t)index.number));
-}
-
-/* AND and OR over any number of operands: `decides` settles it, whatever the others are. */
-static struct value eval_logic(struct eval *eval, const struct expr *expr, enum json_kind decides)
-{
-    bool undefined = false;
-
-    for (size_t i = 0; i < expr->kid_count; i++) {
-        struct value value = eval_expr(eval, expr->kid[i]);
-
-        if (value.kind == decides)
-            return value;
-        undefined |= !value_is_bool(value);
-    }
-    return undefined ? value_undefined : value_bool(decides == JSON_FALSE);
 }
 
 static struct value eval_concat(struct eval *eval, struct value a, struct value b)
@@ -179,10 +192,8 @@ static struct value eval_binary(struct eval *eval, const struct expr *expr)
 {
     struct value a, b;
 
-    if (expr->operation == OPERATOR_AND)
-        return eval_logic(eval, expr, JSON_FALSE);
-    if (expr->operation == OPERATOR_OR)
-        return eval_logic(eval, expr, JSON_TRUE);
+    if (is_of_truth(expr->operation))
+        return (struct value){ .kind = (uint8_t)eval_truth(eval, expr) };
     a = eval_expr(eval, expr->kid[0]);
     if (expr->operation == OPERATOR_COALESCE)
         return a.kind != JSON_UNDEFINED ? a : eval_expr(eval, expr->kid[1]);
@@ -457,7 +468,7 @@ struct value eval_expr(struct eval *eval, const struct expr *expr)
     case EXPR_RESULT:
         return eval->result[expr->slot];
     case EXPR_MEMBER:
-        return member_of(eval, eval_expr(eval, expr->kid[0]), expr->name);
+        return value_from_json(eval_member(eval, expr));
     case EXPR_INDEX:
         return eval_index(eval, expr);
     case EXPR_UNARY:
@@ -465,7 +476,7 @@ struct value eval_expr(struct eval *eval, const struct expr *expr)
     case EXPR_BINARY:
         return eval_binary(eval, expr);
     case EXPR_TERNARY:
-        return eval_expr(eval, expr->kid[eval_expr(eval, expr->kid[0]).kind == JSON_TRUE ? 1 : 2]);
+        return eval_expr(eval, expr->kid[eval_truth(eval, expr->kid[0]) == JSON_TRUE ? 1 : 2]);
     case EXPR_BETWEEN:
         return eval_between(eval, expr);
     case EXPR_IN:

@@ -39,6 +39,9 @@ struct value eval_built(struct eval *eval, struct json_builder *builder);
 
 struct value eval_expr(struct eval *eval, const struct expr *expr);
 
+/* What lies at an EXPR_MEMBER that nothing stands in for: in the item itself, or in what was computed. */
+struct json eval_member(struct eval *eval, const struct expr *expr);
+
 /* A row as the object it stands for, system properties included; anything else as it is. */
 struct value eval_plain(struct eval *eval, struct value value);
 

@@ -195,14 +195,15 @@ void groups_init(struct eval *eval, struct groups *groups, const struct select *
 enum { KEYS_ON_STACK = 16 };
 
 /* The key of the row in the slots, and its hash. */
-static struct hash128 evaluate_key(struct eval *eval, const struct select *select, struct value *key)
+static struct hash128 evaluate_key(struct eval *eval, const struct groups *groups,
+                                   const struct select *select, struct value *key)
 {
     struct hash128 hash = { 0, 0 }, parts[2];
 
     for (size_t i = 0; i < select->group_count; i++) {
         key[i] = eval_plain(eval, eval_expr(eval, select->group[i]));
         parts[0] = hash;
-        parts[1] = value_hash(eval->op, key[i]);
+        parts[1] = groups->known ? known_hash(eval->op, groups->known, key[i]) : value_hash(eval->op, key[i]);
         hash = murmur3_128(parts, sizeof(parts));
     }
     return hash;
@@ -264,7 +265,7 @@ void groups_add(struct eval *eval, struct groups *groups, const struct select *s
     struct value *key = select->group_count <= KEYS_ON_STACK
                             ? few
                             : arena_alloc(&eval->op->arena, select->group_count * sizeof(*key));
-    struct hash128 hash = evaluate_key(eval, select, key);
+    struct hash128 hash = evaluate_key(eval, groups, select, key);
     bool is_new;
     struct group *group = find(groups, hash, key, &is_new);
 

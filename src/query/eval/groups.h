@@ -5,6 +5,7 @@
  */
 #pragma once
 #include "query/eval/aggregate.h"
+#include "query/eval/known.h"
 
 struct group {
     _Alignas(struct aggregate) struct hash128 hash; /* its states lie behind it */
@@ -27,7 +28,8 @@ struct group_order {
 struct groups {
     struct arena *memory;
     size_t key_count, state_count;
-    size_t keep; /* how many are wanted at most; 0: all */
+    size_t keep;                /* how many are wanted at most; 0: all */
+    struct known_hashes *known; /* of parts of keys: set before the first of many rows; NULL: each is made */
     bool has_after, has_bound, failed;
     struct hash128 after; /* wanted are those above this */
 

@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "query/eval/rows.h"
 #include "query/eval/hashes.h"
+#include "query/eval/truth.h"
 
 struct walk {
     const struct select *select;
@@ -18,7 +19,7 @@ static bool finish_row(struct eval *eval, const struct walk *walk)
 {
     struct arena_mark mark = arena_mark(&eval->op->arena);
     const struct expr *where = walk->select->where;
-    bool passed = !where || eval_expr(eval, where).kind == JSON_TRUE;
+    bool passed = !where || eval_truth(eval, where) == JSON_TRUE;
 
     if (!eval_spend(eval, 0))
         return false;

@@ -32,21 +32,36 @@ out:
 
 /* ---- rows as text ---- */
 
+/* Between the members before them, of which there are some, and those behind. Says whether there are any. */
+static bool print_system(struct fill *fill, struct query_row *row, bool any)
+{
+    struct buf *out = &fill->text;
+    struct json system;
+
+    if (!row->system.at && row->source->print_system) {
+        if (any)
+            buf_byte(out, ',');
+        row->source->print_system(row->source, row, out);
+        return true;
+    }
+    system = eval_system(&fill->cursor->eval, row);
+    if (json_kind(system) != JSON_OBJECT) /* fill_print() tells why */
+        return false;
+    if (any && json_count(system))
+        buf_byte(out, ',');
+    return json_print_members(out, system);
+}
+
 static void print_item(struct fill *fill, struct query_row *row)
 {
-    struct json system = eval_system(&fill->cursor->eval, row);
     struct buf *out = &fill->text;
     struct json front, back;
     bool any;
 
-    if (json_kind(system) != JSON_OBJECT) /* fill_print() tells why */
-        return;
     json_split(out->arena, row->body, row->behind, &front, &back);
     buf_byte(out, '{');
     any = json_print_members(out, front);
-    if (any && json_count(system))
-        buf_byte(out, ',');
-    any |= json_print_members(out, system);
+    any |= print_system(fill, row, any);
     if (json_kind(back) == JSON_OBJECT) {
         if (any)
             buf_byte(out, ',');

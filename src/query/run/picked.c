@@ -59,6 +59,21 @@ static struct json picked_system(struct query_source *source, const struct query
     return picked->items->system(picked->items, row, memory);
 }
 
+static bool picked_system_one(struct query_source *source, const struct query_row *row, struct slice name,
+                              struct arena *memory, struct json *value)
+{
+    struct picked_source *picked = (struct picked_source *)source;
+
+    return picked->items->system_one(picked->items, row, name, memory, value);
+}
+
+static void picked_print_system(struct query_source *source, const struct query_row *row, struct buf *out)
+{
+    struct picked_source *picked = (struct picked_source *)source;
+
+    picked->items->print_system(picked->items, row, out);
+}
+
 void picked_open(struct op *op, struct picked_source *picked, struct planner *planner,
                  struct query_source *items, const struct access *access)
 {
@@ -69,6 +84,10 @@ void picked_open(struct op *op, struct picked_source *picked, struct planner *pl
                                       .room = ROOM_FIRST };
     if (items->system)
         picked->base.system = picked_system;
+    if (items->system_one)
+        picked->base.system_one = picked_system_one;
+    if (items->print_system)
+        picked->base.print_system = picked_print_system;
     op_arena(op, &picked->memory, OP_MEMORY_BYTES_MAX);
 }
 

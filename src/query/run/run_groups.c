@@ -18,6 +18,7 @@ struct gathering {
     struct fill *fill;
     struct groups groups;
     struct hashes seen; /* DISTINCT over groups */
+    struct known_hashes known;
     enum arrangement order;
     struct group_order *keys; /* by which groups come, where that is by values of their own keys */
 };
@@ -42,7 +43,8 @@ static enum status keep_row(struct gathering *gathering, struct value value)
     struct fill *fill = gathering->fill;
     struct cursor *cursor = fill->cursor;
     bool is_new, defined = false;
-    struct group *group = groups_at(&gathering->groups, value_hash(cursor->eval.op, value), &is_new);
+    struct group *group =
+        groups_at(&gathering->groups, known_hash(cursor->eval.op, &gathering->known, value), &is_new);
     enum status st = ST_OK;
 
     if (gathering->groups.failed)
@@ -371,8 +373,9 @@ static enum status begin(struct gathering *gathering)
     struct groups *groups = &gathering->groups;
     enum status st;
 
-    gathering->seen.memory = &fill->page->memory;
+    gathering->seen.memory = gathering->known.memory = &fill->page->memory;
     groups_init(&cursor->eval, groups, cursor->select, &fill->page->memory);
+    groups->known = &gathering->known;
     TRY(find_keys(gathering));
     groups->keep = groups_wanted(gathering);
     groups->has_after = !fill->first && groups->keep && !gathering->keys;

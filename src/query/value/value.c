@@ -13,11 +13,7 @@ struct value value_from_json(struct json json)
 
     switch (value.kind) {
     case JSON_NUMBER:
-        value.is_int = json_is_int(json);
-        if (!value.is_int)
-            value.number = json_double(json);
-        else
-            value = value_int(json_int(json));
+        value.is_int = json_number(json, &value.integer, &value.number);
         break;
     case JSON_STRING:
         value.string = json_string(json);

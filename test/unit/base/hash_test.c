@@ -56,6 +56,19 @@ TEST(crc32c_is_the_same_by_table_as_by_processor)
         CHECK(crc32c_by_table(before, bytes, size) == crc32c(before, bytes, size));
 }
 
+/* Long ones are made of parts that go on side by side. */
+TEST(crc32c_of_long_bytes_equals_its_definition)
+{
+    uint8_t bytes[2500];
+
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)test_random();
+    for (size_t size = 0; size <= sizeof(bytes); size += 1 + (size > 1000) * 13)
+        CHECK(crc32c(0, bytes + size % 3, size - size % 3) == crc_by_bit(bytes + size % 3, size - size % 3));
+    for (size_t size = 0; size <= sizeof(bytes); size += 17)
+        CHECK(crc32c_by_table((uint32_t)size, bytes, size) == crc32c((uint32_t)size, bytes, size));
+}
+
 TEST(crc32c_continues_where_it_stopped)
 {
     uint8_t bytes[40];

@@ -84,6 +84,32 @@ static struct json printed(struct rig *rig, const struct container *container, c
     return parsed;
 }
 
+/* By itself each is the same. */
+static void check_one(struct rig *rig, struct query_source *source, const struct query_row *row,
+                      struct slice name, struct json told)
+{
+    struct json one;
+
+    if (!source->system_one)
+        return;
+    CHECK(source->system_one(source, row, name, &rig->op->arena, &one));
+    CHECK(json_kind(told) == JSON_UNDEFINED ? json_kind(one) == JSON_UNDEFINED : json_equal(one, told));
+}
+
+static void check_text(struct rig *rig, struct query_source *source, const struct query_row *row,
+                       struct json system)
+{
+    struct buf text, wanted;
+
+    if (!source->print_system)
+        return;
+    buf_init(&text, &rig->op->arena);
+    buf_init(&wanted, &rig->op->arena);
+    source->print_system(source, row, &text);
+    json_print_members(&wanted, system);
+    CHECK(slice_equal(buf_as_slice(&text), buf_as_slice(&wanted)));
+}
+
 /* Every member that follows the row's body, and as many as the printed item has beyond its document. */
 static void check_system(struct rig *rig, struct query_source *source, struct json told, size_t of_document)
 {
@@ -94,8 +120,12 @@ static void check_system(struct rig *rig, struct query_source *source, struct js
 
     REQUIRE(source->next(rig->op, source, &row, &found) == ST_OK && found);
     system = source->system(source, &row, &rig->op->arena);
-    for (struct json_iter i = json_iter(system); json_next(&i); count++)
+    for (struct json_iter i = json_iter(system); json_next(&i); count++) {
         CHECK(json_equal(i.value, json_member(told, i.name)));
+        check_one(rig, source, &row, i.name, i.value);
+    }
+    check_one(rig, source, &row, slice_of("_t"), json_undefined);
+    check_text(rig, source, &row, system);
     CHECK(count == 5 && json_count(told) == count + of_document);
 }
 
@@ -113,6 +143,7 @@ TEST(what_follows_a_body_is_what_a_client_is_told_of_the_item)
     item = shelf_add(&rig, container, "{'id':'1','pk':'a'}");
     told = printed(&rig, container, &item);
     CHECK(item_source_open(rig.op, container, &everything, &items) == ST_OK);
+    CHECK(item_source_rows(items)->system_one && item_source_rows(items)->print_system);
     check_system(&rig, item_source_rows(items), told, 2);
     check_system(&rig, item_source_of_one(rig.op, container, &item), told, 2);
     item_source_close(items);
