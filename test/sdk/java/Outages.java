@@ -433,9 +433,12 @@ final class Outages {
         }
         step("each client ends well", () -> end(threads));
         step("what was written is there, and nothing else", () -> same(items(), new TreeMap<>(kept)));
-        step("the change feed has told of all of it", () -> await(() -> seen.entrySet().containsAll(kept.entrySet()), "each item is told: "
-            + kept.size() + " of which " + seen.size() + " were"));
-        processor.stop().block();
+        // After a split and a merge the SDK now and then renews a lease and reads nothing more by it, until it is started anew.
+        processor.stop().block(WAIT_MAX);
+        ChangeFeedProcessor next = processor("next", "leases");
+        next.start().block();
+        step("the change feed has told of all of it", () -> await(() -> seen.entrySet().containsAll(kept.entrySet()), "each item is told"));
+        next.stop().block(WAIT_MAX);
         database.delete();
     }
 
