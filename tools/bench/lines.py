@@ -16,7 +16,7 @@ import time
 from rig import BUILD, SCRATCH, Server, load, requests_file
 
 LINE_BYTES = 64
-CONNECTIONS, WARM, EACH = 4, 150, 50  # requests of each connection: before any is counted, and counted
+CONNECTIONS, AT_A_TIME, WARM, EACH = 4, 25, 150, 50  # requests of each connection: before any is counted, and counted
 OFTEN = 0.25  # writes a request by each of two threads, from which on a line counts: less often is now and then
 TURN = re.compile(rb"SCHED\[(\d+)\]:\s+acquired lock")
 
@@ -50,11 +50,13 @@ def spawn(data):
 
 
 def ask(connections, requests):
-    """Each connection sends its part at once: one that is quiet for long would give back its buffer."""
-    for at, connection in enumerate(connections):
-        connection.sendall(b"".join(requests[at::len(connections)]))
-    for at, connection in enumerate(connections):
-        take(connection, len(requests[at::len(connections)]))
+    """Some at a time on all connections: one that is quiet for long would give back its buffer, one whose answers nobody takes would be closed."""
+    for begin in range(0, len(requests), AT_A_TIME * len(connections)):
+        part = requests[begin:begin + AT_A_TIME * len(connections)]
+        for at, connection in enumerate(connections):
+            connection.sendall(b"".join(part[at::len(connections)]))
+        for at, connection in enumerate(connections):
+            take(connection, len(part[at::len(connections)]))
 
 
 def take(connection, count):
