@@ -29,10 +29,10 @@ function senderOf2() {
   const sessions = Array.from({ length: +connections }, () => http2.connect(url, { rejectUnauthorized: false }));
   let next = 0;
   return ({ method, path, headers, body }) => new Promise((resolve, reject) => {
-    const stream = sessions[next++ % sessions.length].request({ ':method': method, ':path': path, ...headers });
+    const stream = sessions[next++ % sessions.length].request({ ':method': method, ':path': path, ...headers }, { endStream: !body });
     let status;
     stream.on('response', answer => { status = answer[':status']; }).on('error', reject).resume().on('end', () => resolve(status));
-    stream.end(body);
+    if (body) stream.end(body);
   });
 }
 

@@ -3,6 +3,7 @@
 The generator names fixed ports and places. In the copy that it writes here they become free ports and the bench's own
 folder, so that neither another server nor another bench is measured in nginx's place.
 """
+import atexit
 import os
 import re
 import socket
@@ -45,7 +46,8 @@ class Nginx:
         self.more = " http2" if http2 else ""
         self.process = subprocess.Popen(on_core(core, ["nginx", "-c", self.configure(ports)]), stderr=subprocess.DEVNULL)
         self.pid = self.process.pid
-        while not (self.more and listens(ports["plain"]) or answers(self.url)):
+        atexit.register(self.process.terminate)  # whatever fails here, it does not stay behind
+        while not (listens(ports["plain"]) if http2 else answers(self.url)):
             if self.process.poll() is not None:
                 sys.exit("nginx did not start")
 
