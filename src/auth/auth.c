@@ -229,11 +229,7 @@ static void add_lower(struct buf *text, struct slice part)
 
     if (!room)
         return;
-    for (size_t i = 0; i < part.size; i++) {
-        char c = part.data[i];
-
-        room[i] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-    }
+    slice_lower(part, room);
     room[part.size] = '\n';
     text->size += part.size + 1;
 }

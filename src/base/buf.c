@@ -79,15 +79,23 @@ void buf_append_growing(struct buf *buf, const void *data, size_t size)
     buf->size += size;
 }
 
+/* The two digits of each number below a hundred. */
+static const char pairs[] =
+    "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
+    "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+
 void buf_u64(struct buf *buf, uint64_t number)
 {
     char digits[20];
     size_t at = sizeof(digits);
 
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number);
+    for (; number >= 100; number /= 100) {
+        at -= 2;
+        memcpy(digits + at, pairs + 2 * (number % 100), 2);
+    }
+    if (number >= 10)
+        digits[--at] = pairs[2 * number + 1];
+    digits[--at] = number >= 10 ? pairs[2 * number] : (char)('0' + number);
     buf_append(buf, digits + at, sizeof(digits) - at);
 }
 

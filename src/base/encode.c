@@ -6,31 +6,35 @@
 
 static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Four characters for one to three bytes. */
-static void encode_group(char *to, const uint8_t *from, size_t count)
+static void put_digits(char *to, uint32_t bits)
 {
-    uint32_t bits = (uint32_t)from[0] << 16;
-
-    if (count > 1)
-        bits |= (uint32_t)from[1] << 8;
-    if (count > 2)
-        bits |= from[2];
     to[0] = base64_digits[bits >> 18];
     to[1] = base64_digits[bits >> 12 & 63];
-    to[2] = count > 1 ? base64_digits[bits >> 6 & 63] : '=';
-    to[3] = count > 2 ? base64_digits[bits & 63] : '=';
+    to[2] = base64_digits[bits >> 6 & 63];
+    to[3] = base64_digits[bits & 63];
+}
+
+/* Four characters for the last one or two bytes. */
+static void encode_rest(char *to, const uint8_t *from, size_t count)
+{
+    put_digits(to, (uint32_t)from[0] << 16 | (count > 1 ? (uint32_t)from[1] << 8 : 0));
+    to[3] = '=';
+    if (count == 1)
+        to[2] = '=';
 }
 
 void base64_encode(struct buf *out, struct slice bytes)
 {
     const uint8_t *from = (const uint8_t *)bytes.data;
-    size_t size = (bytes.size + 2) / 3 * 4;
+    size_t size = (bytes.size + 2) / 3 * 4, rest = bytes.size;
     char *to = buf_reserve(out, size);
 
     if (!to)
         return;
-    for (size_t done = 0; done < bytes.size; done += 3, to += 4)
-        encode_group(to, from + done, bytes.size - done < 3 ? bytes.size - done : 3);
+    for (; rest >= 3; rest -= 3, from += 3, to += 4)
+        put_digits(to, (uint32_t)from[0] << 16 | (uint32_t)from[1] << 8 | from[2]);
+    if (rest)
+        encode_rest(to, from, rest);
     out->size += size;
 }
 
@@ -72,6 +76,18 @@ static bool decode_group(const char *from, size_t count, uint8_t *to)
     return count == 4 || (bits & ((1u << (8 * (4 - count))) - 1)) == 0;
 }
 
+/* Four digits to three bytes; what is no digit makes the number negative. */
+static bool decode_whole(const char *from, uint8_t *to)
+{
+    int bits = base64_value(from[0]) * (1 << 18) | base64_value(from[1]) * (1 << 12) |
+               base64_value(from[2]) * (1 << 6) | base64_value(from[3]);
+
+    to[0] = (uint8_t)(bits >> 16);
+    to[1] = (uint8_t)(bits >> 8);
+    to[2] = (uint8_t)bits;
+    return bits >= 0;
+}
+
 bool base64_decode(struct slice text, uint8_t *bytes, size_t capacity, size_t *size)
 {
     size_t padding = 0, wanted;
@@ -83,9 +99,14 @@ bool base64_decode(struct slice text, uint8_t *bytes, size_t capacity, size_t *s
     wanted = text.size / 4 * 3 - padding;
     if (wanted > capacity)
         return false;
-    for (size_t at = 0; at < text.size; at += 4, bytes += 3)
-        if (!decode_group(text.data + at, at + 4 < text.size ? 4 : 4 - padding, bytes))
+    while (text.size > 4) {
+        if (!decode_whole(text.data, bytes))
             return false;
+        text = slice_after(text, 4);
+        bytes += 3;
+    }
+    if (text.size && !decode_group(text.data, 4 - padding, bytes))
+        return false;
     *size = wanted;
     return true;
 }
@@ -153,15 +174,19 @@ bool percent_decode(struct arena *arena, struct slice text, struct slice *decode
     out = arena_try_alloc(arena, text.size);
     if (!out)
         return false;
-    for (size_t i = 0; i < text.size; i++) {
-        uint8_t byte = (uint8_t)text.data[i];
+    while (text.size) {
+        const char *escape = memchr(text.data, '%', text.size);
+        size_t plain = escape ? (size_t)(escape - text.data) : text.size;
 
-        if (byte == '%') {
-            if (text.size - i < 3 || !get_hex(text.data + i + 1, &byte))
-                return false;
-            i += 2;
-        }
-        out[size++] = (char)byte;
+        memcpy(out + size, text.data, plain);
+        size += plain;
+        text = slice_after(text, plain);
+        if (text.size == 0)
+            break;
+        if (text.size < 3 || !get_hex(text.data + 1, (uint8_t *)out + size))
+            return false;
+        size++;
+        text = slice_after(text, 3);
     }
     *decoded = slice_make(out, size);
     return true;
@@ -256,40 +281,49 @@ void http_date_format(int64_t ms, char date[HTTP_DATE_SIZE + 1])
     assert(size == HTTP_DATE_SIZE);
 }
 
-/* The name's place in the list, from 0, or -1. */
-static int name_index(struct slice name, const char names[][4], int count)
+/* Three letters as a number, the same in either case; no other three bytes have that of letters. */
+static uint32_t letters(const char *from)
 {
+    return ((uint32_t)(uint8_t)from[0] << 16 | (uint32_t)(uint8_t)from[1] << 8 | (uint8_t)from[2]) | 0x202020;
+}
+
+/* The name's place in the list, from 0, or -1. */
+static int name_index(const char *name, const char names[][4], int count)
+{
+    uint32_t wanted = letters(name);
+
     for (int i = 0; i < count; i++)
-        if (slice_is_nocase(name, names[i]))
+        if (letters(names[i]) == wanted)
             return i;
     return -1;
 }
 
-/* The decimal number at a place in the date, or -1. */
-static int date_number(struct slice date, size_t at, size_t size)
+/* The number that two digits of the date make, or one so far below 0 that no others make up for it. */
+static int two_digits(struct slice date, size_t at)
 {
-    uint64_t number;
+    unsigned tens = (unsigned)(date.data[at] - '0'), ones = (unsigned)(date.data[at + 1] - '0');
 
-    return slice_to_u64(slice_make(date.data + at, size), &number) ? (int)number : -1;
+    return tens <= 9 && ones <= 9 ? (int)(10 * tens + ones) : -1000 * 1000;
 }
 
 /* Letters and digits replaced, a date looks like this. */
 static bool date_has_shape(struct slice date)
 {
     static const char shape[] = "aaa, 00 aaa 0000 00:00:00 aaa";
+    static const uint8_t marks[] = { 3, 4, 7, 11, 16, 19, 22, 25 };
 
     if (date.size != HTTP_DATE_SIZE)
         return false;
-    for (size_t i = 0; i < date.size; i++)
-        if (shape[i] != 'a' && shape[i] != '0' && shape[i] != date.data[i])
+    for (size_t i = 0; i < sizeof(marks); i++)
+        if (shape[marks[i]] != date.data[marks[i]])
             return false;
     return true;
 }
 
 /* Go writes UTC. */
-static bool date_is_universal(struct slice zone)
+static bool date_is_universal(const char *zone)
 {
-    return slice_is_nocase(zone, "GMT") || slice_is_nocase(zone, "UTC");
+    return letters(zone) == letters("GMT") || letters(zone) == letters("UTC");
 }
 
 bool http_date_parse(struct slice date, int64_t *ms)
@@ -297,15 +331,14 @@ bool http_date_parse(struct slice date, int64_t *ms)
     struct civil civil;
     int hour, minute, second;
 
-    if (!date_has_shape(date) || name_index(slice_make(date.data, 3), weekdays, 7) < 0 ||
-        !date_is_universal(slice_make(date.data + 26, 3)))
+    if (!date_has_shape(date) || name_index(date.data, weekdays, 7) < 0 || !date_is_universal(date.data + 26))
         return false;
-    civil.day = date_number(date, 5, 2);
-    civil.month = 1 + name_index(slice_make(date.data + 8, 3), months, 12);
-    civil.year = date_number(date, 12, 4);
-    hour = date_number(date, 17, 2);
-    minute = date_number(date, 20, 2);
-    second = date_number(date, 23, 2);
+    civil.day = two_digits(date, 5);
+    civil.month = 1 + name_index(date.data + 8, months, 12);
+    civil.year = 100 * two_digits(date, 12) + two_digits(date, 14);
+    hour = two_digits(date, 17);
+    minute = two_digits(date, 20);
+    second = two_digits(date, 23);
     if (civil.year < 1 || civil.month < 1 || civil.day < 1 ||
         civil.day > days_in_month(civil.year, civil.month))
         return false;

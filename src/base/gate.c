@@ -1,7 +1,8 @@
-/* src/base/gate.c - a door, and a list of the operations that wait before it. */
+/* src/base/gate.c - a crowd of those inside, and a list of the operations that wait before it. */
 #include <assert.h>
 
 #include "base/gate.h"
+#include "base/thread.h"
 
 struct gate_waiter {
     struct gate_waiter *next;
@@ -10,8 +11,11 @@ struct gate_waiter {
 
 void gate_init(struct gate *gate)
 {
-    door_init(&gate->door);
+    crowd_init(&gate->inside);
+    crowd_spread(&gate->inside);
+    gate->emptied = false;
     pthread_mutex_init(&gate->lock, NULL);
+    pthread_cond_init(&gate->left, NULL);
     gate->first = NULL;
     gate->last = &gate->first;
 }
@@ -19,8 +23,10 @@ void gate_init(struct gate *gate)
 void gate_free(struct gate *gate)
 {
     assert(!gate->first);
+    crowd_gather(&gate->inside);
+    assert(crowd_count(&gate->inside) <= 1); /* the gate's own, if it is open */
+    pthread_cond_destroy(&gate->left);
     pthread_mutex_destroy(&gate->lock);
-    door_free(&gate->door);
 }
 
 /* The gate is opened under the lock, so an operation that finds it closed there will be found in the list. */
@@ -29,7 +35,7 @@ static bool enter_or_wait(struct gate *gate, struct gate_waiter *waiter)
     bool entered;
 
     pthread_mutex_lock(&gate->lock);
-    entered = door_enter(&gate->door);
+    entered = crowd_more_while_spread(&gate->inside);
     if (!entered) {
         *gate->last = waiter;
         gate->last = &waiter->next;
@@ -42,7 +48,7 @@ enum status gate_enter(struct gate *gate, struct op *op)
 {
     struct gate_waiter *waiter;
 
-    if (door_enter(&gate->door))
+    if (crowd_more_while_spread(&gate->inside))
         return ST_OK;
     assert(op->resume);
     waiter = arena_alloc(&op->arena, sizeof(*waiter));
@@ -52,17 +58,31 @@ enum status gate_enter(struct gate *gate, struct op *op)
 
 bool gate_try_enter(struct gate *gate)
 {
-    return door_enter(&gate->door);
+    return crowd_more_while_spread(&gate->inside);
 }
 
 void gate_leave(struct gate *gate)
 {
-    door_leave(&gate->door);
+    if (!crowd_less(&gate->inside))
+        return;
+    pthread_mutex_lock(&gate->lock);
+    assert(!gate->emptied);
+    gate->emptied = true;
+    pthread_cond_signal(&gate->left);
+    pthread_mutex_unlock(&gate->lock);
 }
 
 void gate_close(struct gate *gate)
 {
-    door_close(&gate->door);
+    thread_assert_may_block();
+    crowd_gather(&gate->inside);
+    if (crowd_less(&gate->inside)) /* the gate's own: nobody was inside */
+        return;
+    pthread_mutex_lock(&gate->lock);
+    while (!gate->emptied)
+        pthread_cond_wait(&gate->left, &gate->lock);
+    gate->emptied = false;
+    pthread_mutex_unlock(&gate->lock);
 }
 
 /*
@@ -74,7 +94,9 @@ void gate_open(struct gate *gate)
     struct gate_waiter *waiter, *next;
 
     pthread_mutex_lock(&gate->lock);
-    door_open(&gate->door);
+    assert(crowd_count(&gate->inside) == 0);
+    crowd_init(&gate->inside);
+    crowd_spread(&gate->inside);
     waiter = gate->first;
     gate->first = NULL;
     gate->last = &gate->first;

@@ -1,37 +1,67 @@
 /* src/base/slice.c - the parts of slice.h that are longer than a line. */
 #include "base/slice.h"
 
-static char lower(char c)
+enum { WORD = 8, HALF = 4 };
+
+/* A bit is set in each byte that is a capital letter: the one in which it differs from the small letter. */
+static uint64_t capitals(uint64_t word)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+    const uint64_t ones = UINT64_MAX / 255, low = ones * 0x7f;
+    uint64_t from_a = (word & low) + ones * (0x80 - 'A'), past_z = (word & low) + ones * (0x7f - 'Z');
+
+    return (from_a & ~past_z & ~word & ones * 0x80) >> 2;
 }
 
-enum { WORD = 8 };
+static uint64_t lower_word(const char *from, size_t size)
+{
+    uint64_t word = 0;
 
+    memcpy(&word, from, size);
+    return word | capitals(word);
+}
+
+static bool equal_words(const char *a, const char *b, size_t size)
+{
+    return lower_word(a, size) == lower_word(b, size);
+}
+
+/* The last word reaches back into the one before. */
 bool slice_equal_nocase(struct slice a, struct slice b)
 {
-    size_t i = 0;
+    size_t at = 0;
 
     if (a.size != b.size)
         return false;
-    while (i < a.size) {
-        if (a.size - i >= WORD && memcmp(a.data + i, b.data + i, WORD) == 0) {
-            i += WORD; /* most often both are in lower case */
-            continue;
-        }
-        if (lower(a.data[i]) != lower(b.data[i]))
+    for (; a.size - at >= WORD; at += WORD)
+        if (!equal_words(a.data + at, b.data + at, WORD))
             return false;
-        i++;
-    }
+    if (at == a.size)
+        return true;
+    if (a.size >= WORD)
+        return equal_words(a.data + a.size - WORD, b.data + a.size - WORD, WORD);
+    if (a.size >= HALF)
+        return equal_words(a.data, b.data, HALF) &&
+               equal_words(a.data + a.size - HALF, b.data + a.size - HALF, HALF);
+    for (; at < a.size; at++)
+        if (!equal_words(a.data + at, b.data + at, 1))
+            return false;
     return true;
 }
 
-bool slice_is_nocase(struct slice a, const char *text)
+void slice_lower(struct slice a, char *to)
 {
-    return slice_equal_nocase(a, slice_of(text));
+    size_t at = 0;
+
+    for (; a.size - at >= WORD; at += WORD) {
+        uint64_t word = lower_word(a.data + at, WORD);
+
+        memcpy(to + at, &word, WORD);
+    }
+    for (; at < a.size; at++)
+        to[at] = (char)lower_word(a.data + at, 1);
 }
 
-struct slice slice_trim(struct slice a)
+struct slice slice_trim_blanks(struct slice a)
 {
     while (a.size && (a.data[0] == ' ' || a.data[0] == '\t'))
         a = slice_after(a, 1);

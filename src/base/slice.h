@@ -62,8 +62,25 @@ static inline struct slice slice_after(struct slice a, size_t count)
 
 /* ASCII only, which is what HTTP and the protocol's keywords are made of. */
 bool slice_equal_nocase(struct slice a, struct slice b);
-bool slice_is_nocase(struct slice a, const char *text);
-struct slice slice_trim(struct slice a);
+
+/* Mostly the sizes differ, and that of a keyword is known to the compiler. */
+static inline bool slice_is_nocase(struct slice a, const char *text)
+{
+    return a.size == strlen(text) && slice_equal_nocase(a, slice_make(text, a.size));
+}
+
+/* To lower case, into room for as many bytes. */
+void slice_lower(struct slice a, char *to);
+
+struct slice slice_trim_blanks(struct slice a);
+
+/* Without the blanks around it. Mostly there are none. */
+static inline struct slice slice_trim(struct slice a)
+{
+    if (a.size == 0 || ((unsigned char)a.data[0] > ' ' && (unsigned char)a.data[a.size - 1] > ' '))
+        return a;
+    return slice_trim_blanks(a);
+}
 
 /* Decimal digits only; false when empty, malformed or too large. */
 bool slice_to_u64(struct slice a, uint64_t *number);

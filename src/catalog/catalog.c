@@ -537,6 +537,7 @@ static enum status take_over(struct op *op, struct catalog *catalog, struct cont
     container_share(now, *container, same);
     change_version(now, *container);
     catalog_add_container(catalog, container_take(*container));
+    container_is_unknown(now);
     container_release(now); /* the maps' own reference */
 out:
     return st;
@@ -789,8 +790,7 @@ static struct container *take_unreferenced(struct catalog *catalog)
 
     readers_exclude(&catalog->lock);
     for (link = &catalog->dropped; *link && !found;) {
-        assert(atomic_load(&(*link)->life->references) > 0); /* the list's own */
-        if (atomic_load(&(*link)->life->references) == 1) {
+        if (crowd_count(&(*link)->life->references) == 1) { /* the list's own */
             found = *link;
             assert(container_is_alone(found)); /* an earlier version would have a reference to it */
             assert(!container_successor(found));

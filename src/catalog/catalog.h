@@ -14,6 +14,7 @@
  * 3. A dropped container's data is removed, even when the server dies in between.
  */
 #pragma once
+#include "base/crowd.h"
 #include "base/op.h"
 #include "catalog/meter.h"
 #include "catalog/shape.h"
@@ -34,7 +35,7 @@ struct database {
     struct meter *meter; /* for its containers that have no throughput of their own */
     /* Private to catalog.c. */
     struct arena memory;
-    atomic_uint references;
+    struct crowd references;
 };
 
 enum { PATH_SEGMENTS_MAX = 32 };

@@ -102,6 +102,21 @@ void change_version(struct container *old, struct container *new)
     atomic_store(&old->life->successor, container_take(new));
 }
 
+/* Gives back the maps' own reference; NULL is welcome. */
+static void forget_container(struct container *container)
+{
+    if (container)
+        container_is_unknown(container);
+    container_release(container);
+}
+
+static void forget_database(struct database *database)
+{
+    if (database)
+        database_is_unknown(database);
+    database_release(database);
+}
+
 void catalog_forget(struct catalog *catalog)
 {
     struct known *known = &catalog->known;
@@ -109,9 +124,9 @@ void catalog_forget(struct catalog *catalog)
     for (size_t i = 0; i < known->children_by_place.capacity; i++)
         child_release(known->children_by_place.slot[i].value);
     for (size_t i = 0; i < known->containers_by_rid.capacity; i++)
-        container_release(known->containers_by_rid.slot[i].value);
+        forget_container(known->containers_by_rid.slot[i].value);
     for (size_t i = 0; i < known->databases_by_rid.capacity; i++)
-        database_release(known->databases_by_rid.slot[i].value);
+        forget_database(known->databases_by_rid.slot[i].value);
     map_free(&known->children_by_place);
     map_free(&known->children_by_name);
     map_free(&known->databases_by_rid);
@@ -127,13 +142,25 @@ static void succeed(struct catalog *catalog, struct container *old, struct conta
         assert(!old->life->next_dropped); /* it is dropped once */
         old->life->next_dropped = catalog->dropped;
         catalog->dropped = old;
+        container_is_unknown(old); /* the maps' reference is the list's */
         return;
     }
     if (new != old) {
         container_share(old, new, false);
         change_version(old, new);
     }
-    container_release(old); /* the maps' own reference */
+    forget_container(old);
+}
+
+/* Those that did not change were forgotten with the other maps. */
+static void remember(const struct known *known)
+{
+    for (size_t i = 0; i < known->containers_by_rid.capacity; i++)
+        if (known->containers_by_rid.slot[i].value)
+            container_is_known(known->containers_by_rid.slot[i].value);
+    for (size_t i = 0; i < known->databases_by_rid.capacity; i++)
+        if (known->databases_by_rid.slot[i].value)
+            database_is_known(known->databases_by_rid.slot[i].value);
 }
 
 /* Puts the maps that were just read in the place of the old ones. */
@@ -178,6 +205,7 @@ static enum status read_anew(struct op *op, struct catalog *catalog)
     change_note_lsn(catalog, fresh.lsn);
 out:
     catalog_forget(&fresh);
+    remember(&catalog->known);
     readers_free(&fresh.lock);
     return st;
 }

@@ -11,26 +11,9 @@
 #include "vector/columns.h"
 #include "words/lists.h"
 
-/* Only a holder of a reference takes another one. When the count is 0, the struct is gone. */
-static void add_count(atomic_uint *count)
-{
-    unsigned before = atomic_fetch_add(count, 1);
-
-    assert(before > 0);
-}
-
-/* Says whether that was the last reference. */
-static bool drop_count(atomic_uint *count)
-{
-    unsigned before = atomic_fetch_sub(count, 1);
-
-    assert(before > 0);
-    return before == 1;
-}
-
 void database_release(struct database *database)
 {
-    if (!database || !drop_count(&database->references))
+    if (!database || !crowd_less(&database->references))
         return;
     meter_release(database->meter);
     arena_free(&database->memory);
@@ -42,7 +25,7 @@ static void container_free(struct container *container)
     struct container *successor = atomic_load(&container->life->successor);
 
     if (successor)
-        drop_count(&successor->life->predecessors);
+        atomic_fetch_sub(&successor->life->predecessors, 1);
     door_free(&container->life->pins);
     database_release(container->database);
     shape_release(container->shape);
@@ -59,7 +42,7 @@ void container_release(struct container *container)
 {
     if (container)
         container = container->whole;
-    while (container && drop_count(&container->life->references)) {
+    while (container && crowd_less(&container->life->references)) {
         struct container *successor = atomic_load(&container->life->successor);
 
         container_free(container);
@@ -67,17 +50,38 @@ void container_release(struct container *container)
     }
 }
 
+void database_is_known(struct database *database)
+{
+    crowd_spread(&database->references);
+}
+
+void database_is_unknown(struct database *database)
+{
+    crowd_gather(&database->references);
+}
+
+void container_is_known(struct container *container)
+{
+    crowd_spread(&container->life->references);
+}
+
+void container_is_unknown(struct container *container)
+{
+    crowd_gather(&container->life->references);
+}
+
+/* Only a holder of a reference takes another one, or who has found it in the maps. When there is none, the struct is gone. */
 struct database *database_take(struct database *database)
 {
     if (database)
-        add_count(&database->references);
+        crowd_more(&database->references);
     return database;
 }
 
 struct container *container_take(struct container *container)
 {
     if (container)
-        add_count(&container->life->references);
+        crowd_more(&container->life->references);
     return container;
 }
 
@@ -152,7 +156,7 @@ struct database *database_make(const struct rid *rid, const struct record *recor
     database->etag = record->etag;
     database->ts_ms = record->ts_ms;
     database->meter = meter_new();
-    atomic_init(&database->references, 1);
+    crowd_init(&database->references);
     return database;
 }
 
@@ -212,7 +216,7 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->meter = meter_new();
     container->life = arena_alloc(memory, sizeof(*container->life));
     *container->life = (struct container_life){ 0 };
-    atomic_init(&container->life->references, 1);
+    crowd_init(&container->life->references);
     door_init(&container->life->pins);
     container_read_key(container);
     container_read_ttl(container);

@@ -10,13 +10,23 @@
 
 /* The part of a container that changes while it is in use. The struct container itself never changes. */
 struct container_life {
-    atomic_uint references;              /* above 0, or nobody can find it */
-    struct door pins;                    /* closed: the container has a successor, or is about to have one */
+    struct crowd references; /* not the last one, or nobody can find it; spread while it is found */
+    struct door pins;        /* closed: the container has a successor, or is about to have one */
     struct container *_Atomic successor; /* the version that replaced this one, and a reference to it */
     atomic_uint predecessors;            /* versions that this one replaced and somebody still refers to */
     struct container *next_dropped;      /* guarded by the catalog's lock */
     _Atomic uint64_t indexed;            /* items that are known to be indexed by the policy of today */
 };
+
+/*
+ * The maps have a reference to what is found in them. While they have it, others take and give back theirs without writing
+ * anything in common; before it is given back, or becomes a list's, it must be told that they have it no longer. Both are
+ * welcome at any time by whoever changes the maps: what is told wrongly costs time, except to give back the last one unsaid.
+ */
+void database_is_known(struct database *database);
+void database_is_unknown(struct database *database);
+void container_is_known(struct container *container);
+void container_is_unknown(struct container *container);
 
 /* Takes one more reference and gives back its argument; NULL stays NULL. */
 struct database *database_take(struct database *database);

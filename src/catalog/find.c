@@ -18,8 +18,8 @@ static void assert_agree(const struct map *by_rid, const struct map *by_id)
 
 void catalog_add_database(struct catalog *catalog, struct database *database)
 {
-    assert(atomic_load(&database->references) > 0); /* the one that the maps take */
     readers_exclude(&catalog->lock);
+    database_is_known(database); /* by the reference that the maps take */
     map_put(&catalog->known.databases_by_rid, rid_slice(&database->rid), database);
     map_put(&catalog->known.databases_by_id, database->id, database);
     assert_agree(&catalog->known.databases_by_rid, &catalog->known.databases_by_id);
@@ -28,9 +28,9 @@ void catalog_add_database(struct catalog *catalog, struct database *database)
 
 void catalog_add_container(struct catalog *catalog, struct container *container)
 {
-    assert(atomic_load(&container->life->references) > 0); /* the one that the maps take */
-    assert(!container_successor(container));               /* only the newest version can be found */
+    assert(!container_successor(container)); /* only the newest version can be found */
     readers_exclude(&catalog->lock);
+    container_is_known(container); /* by the reference that the maps take */
     map_put(&catalog->known.containers_by_rid, rid_slice(&container->rid), container);
     map_put(&catalog->known.containers_by_id, container->name, container);
     assert_agree(&catalog->known.containers_by_rid, &catalog->known.containers_by_id);
@@ -47,6 +47,7 @@ void catalog_add_swapped(struct catalog *catalog, struct container *first, struc
     for (int i = 0; i < 2; i++) {
         assert(map_find(&known->containers_by_rid, rid_slice(&both[i]->rid)));
         assert(map_find(&known->containers_by_id, both[i]->name)); /* the other one, until now */
+        container_is_known(both[i]);
         map_put(&known->containers_by_rid, rid_slice(&both[i]->rid), both[i]);
         map_put(&known->containers_by_id, both[i]->name, both[i]);
     }
@@ -67,6 +68,7 @@ void catalog_retire_container(struct catalog *catalog, struct container *contain
     assert(catalog->dropped != container);
     container->life->next_dropped = catalog->dropped;
     catalog->dropped = container;
+    container_is_unknown(container); /* the reference of the maps is the list's */
     readers_admit(&catalog->lock);
 }
 
@@ -82,6 +84,7 @@ void catalog_retire_database(struct catalog *catalog, const struct rid *rid)
     map_remove(&catalog->known.databases_by_id, database->id);
     assert_agree(&catalog->known.databases_by_rid, &catalog->known.databases_by_id);
     readers_admit(&catalog->lock);
+    database_is_unknown(database);
     database_release(database);
 }
 
@@ -201,7 +204,7 @@ static uint64_t largeness(const struct container *container)
 
 static uint64_t spending(const struct container *container)
 {
-    return atomic_load_explicit(&container->meter->spent_hundredths, memory_order_relaxed);
+    return meter_spent(container->meter);
 }
 
 struct most {

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 
 #include "base/heap.h"
+#include "base/thread.h"
 #include "catalog/meter.h"
 
-enum { SECOND_NS = 1000 * 1000 * 1000, BUCKETS_FIRST = 4 };
+enum { SECOND_NS = 1000 * 1000 * 1000, BUCKETS_FIRST = 4, SPENT_PARTS = 16, SPENT_PART_BYTES = 64 };
 
 /* No request is told to wait longer than this, unless units come later still: SDKs wait for 30 seconds in all. */
 static const int64_t turn_ns_max = 5ll * SECOND_NS;
@@ -28,6 +29,14 @@ struct meter_buckets {
     struct meter_buckets *shorter;
     uint32_t count;
     struct bucket_state bucket[];
+};
+
+/* A part for each of some threads. */
+struct meter_spent {
+    struct {
+        _Atomic uint64_t hundredths;
+        char apart[SPENT_PART_BYTES - sizeof(uint64_t)];
+    } part[SPENT_PARTS];
 };
 
 struct meter *meter_new(void)
@@ -65,8 +74,38 @@ void meter_release(struct meter *meter)
         free(buckets);
         buckets = shorter;
     }
+    free(atomic_load(&meter->spent));
     pthread_mutex_destroy(&meter->changing);
     free(meter);
+}
+
+static struct meter_spent *spent_of(struct meter *meter)
+{
+    struct meter_spent *there = atomic_load_explicit(&meter->spent, memory_order_acquire), *made;
+
+    if (there)
+        return there;
+    made = heap_allocate(sizeof(*made));
+    if (atomic_compare_exchange_strong(&meter->spent, &there, made))
+        return made;
+    free(made);
+    return there;
+}
+
+void meter_note_spent(struct meter *meter, uint64_t hundredths)
+{
+    atomic_fetch_add_explicit(&spent_of(meter)->part[thread_number() % SPENT_PARTS].hundredths, hundredths,
+                              memory_order_relaxed);
+}
+
+uint64_t meter_spent(const struct meter *meter)
+{
+    const struct meter_spent *spent = atomic_load_explicit(&meter->spent, memory_order_acquire);
+    uint64_t sum = 0;
+
+    for (size_t i = 0; spent && i < SPENT_PARTS; i++)
+        sum += atomic_load_explicit(&spent->part[i].hundredths, memory_order_relaxed);
+    return sum;
 }
 
 /* A new bucket is full: it was empty at time 0, a long time ago. */

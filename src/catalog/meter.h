@@ -18,7 +18,6 @@ struct meter_place {
 };
 
 struct meter {
-    _Atomic uint64_t spent_hundredths; /* request units since the start */
     _Atomic uint64_t refused;          /* requests since the start */
     _Atomic uint64_t units;            /* a second, of all ranges together; 0: there is no offer */
     _Atomic uint64_t usual_hundredths; /* the average cost of the last requests */
@@ -28,12 +27,17 @@ struct meter {
     /* Private to meter.c. */
     pthread_mutex_t changing;
     struct meter_buckets *_Atomic buckets; /* made when first asked for */
+    struct meter_spent *_Atomic spent;     /* likewise */
     atomic_uint references;
 };
 
 struct meter *meter_new(void);
 struct meter *meter_take(struct meter *meter);
 void meter_release(struct meter *meter); /* NULL is welcome */
+
+/* Request units since the start, in hundredths. Threads that note some write nothing in common. */
+void meter_note_spent(struct meter *meter, uint64_t hundredths);
+uint64_t meter_spent(const struct meter *meter);
 
 /* Sets the throughput from now on. Units that are owed flow in at the new pace. */
 void meter_set_units(struct meter *meter, uint64_t units, int64_t now_us);

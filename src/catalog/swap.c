@@ -146,8 +146,10 @@ static enum status make_sides(struct op *op, struct catalog *catalog, struct sid
         change_version(side[i].now, side[i].made);
     }
     catalog_add_swapped(catalog, side[0].made, side[1].made);
-    for (int i = 0; i < SIDES; i++)
+    for (int i = 0; i < SIDES; i++) {
+        container_is_unknown(side[i].now);
         container_release(side[i].now); /* the maps' own reference */
+    }
 out:
     return st;
 }

@@ -57,6 +57,16 @@ static struct slice slice_at(const char *base, struct span span)
     return slice_make(base + span.at, span.size);
 }
 
+/* The last one wins where it is repeated. */
+static void note_header(struct parser *parser, enum header_id id)
+{
+    if (parser->header[id].at == 0) {
+        assert(parser->noted_count < HEADER_COUNT);
+        parser->noted[parser->noted_count++] = (uint8_t)id;
+    }
+    parser->header[id] = parser->value;
+}
+
 static int on_header_value_complete(llhttp_t *llhttp)
 {
     struct parser *parser = parser_of(llhttp);
@@ -76,7 +86,7 @@ static int on_header_value_complete(llhttp_t *llhttp)
     if (id == HEADER_HOST && parser->header[id].at) /* a proxy may take the other one */
         return refuse(parser, ST_BAD_REQUEST, "there is more than one Host header");
     if (id != HEADER_COUNT)
-        parser->header[id] = parser->value;
+        note_header(parser, id);
     else if (slice_is_nocase(name, "expect"))
         parser->expects_continue = slice_is_nocase(slice_at(base_of(parser), parser->value), "100-continue");
     parser->name = parser->value = (struct span){ 0 };
@@ -252,9 +262,8 @@ void parser_request_head(const struct parser *parser, const struct input *input,
     assert(parser->head_done);
     request->method = method_of(parser->llhttp.method);
     request->target = slice_at(base, parser->target);
-    for (int id = 0; id < HEADER_COUNT; id++)
-        if (parser->header[id].at)
-            request->header[id] = slice_trim(slice_at(base, parser->header[id]));
+    for (size_t i = 0; i < parser->noted_count; i++)
+        request->header[parser->noted[i]] = slice_trim(slice_at(base, parser->header[parser->noted[i]]));
 }
 
 void parser_request(const struct parser *parser, const struct input *input, struct request *request)

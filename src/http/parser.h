@@ -17,6 +17,8 @@ struct parser {
     size_t head_bytes_max, body_bytes_max;
     struct framing framing;
     struct span target, name, value, body, header[HEADER_COUNT];
+    uint8_t noted[HEADER_COUNT]; /* which of those there are: most requests have few */
+    size_t noted_count;
     size_t head_bytes; /* up to the last thing noted */
     size_t head_size;  /* with the empty line that ends it */
     bool head_done, whole, keep_alive, old_version, expects_continue;

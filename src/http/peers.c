@@ -154,8 +154,11 @@ bool peer_more(struct peer *peer, struct claim *claim, size_t bytes)
 
 void peer_less(struct peer *peer, struct claim *claim, size_t bytes)
 {
-    size_t before = atomic_fetch_sub_explicit(&peer->bytes, bytes, memory_order_relaxed);
+    size_t before;
 
+    if (bytes == 0) /* as mostly: nothing is written that others read */
+        return;
+    before = atomic_fetch_sub_explicit(&peer->bytes, bytes, memory_order_relaxed);
     assert(before >= bytes);
     claim_less(claim, bytes);
 }

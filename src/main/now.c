@@ -111,7 +111,7 @@ static void read_spending(struct catalog *catalog, struct spending *spending)
     spending->count = catalog_list_spending(catalog, list, METRIC_CONTAINERS_MAX);
     spending->is_all = spending->count < METRIC_CONTAINERS_MAX;
     for (size_t i = 0; i < spending->count; i++) {
-        spending->of[i] = (struct spent_units){ list[i]->rid, list[i]->meter->spent_hundredths };
+        spending->of[i] = (struct spent_units){ list[i]->rid, meter_spent(list[i]->meter) };
         container_release(list[i]);
     }
 }

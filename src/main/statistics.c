@@ -230,8 +230,7 @@ static void print_spending(struct buf *out, struct catalog *catalog)
 
     buf_text(out, "# TYPE orrery_request_units_total counter\n");
     for (size_t i = 0; i < count; i++)
-        print_spending_of(out, list[i], "request_units_total",
-                          (double)list[i]->meter->spent_hundredths / 100);
+        print_spending_of(out, list[i], "request_units_total", (double)meter_spent(list[i]->meter) / 100);
     buf_text(out, "# TYPE orrery_requests_throttled_total counter\n");
     for (size_t i = 0; i < count; i++)
         print_spending_of(out, list[i], "requests_throttled_total", (double)list[i]->meter->refused);

@@ -161,22 +161,34 @@ void item_print_self(struct buf *body, const struct container *container, const 
     buf_byte(body, '/');
 }
 
+/* Likewise, of a rid that the buffer has from `rid` on. */
+static void print_self_of(struct buf *body, const struct container *container, size_t rid, size_t size)
+{
+    print_docs(body, container);
+    if (buf_reserve(body, size)) /* it may move, but not while it is copied from */
+        buf_append(body, body->data + rid, size);
+    buf_byte(body, '/');
+}
+
 /* Prints the item up to its closing brace; a bare one says neither where it is nor where its attachments are. */
 static void print_open(struct buf *body, const struct container *container, const struct record *item,
                        bool bare)
 {
     struct rid rid = container_item_rid(container, item->number);
     struct json front, back;
+    size_t at, size;
 
     json_split(body->arena, item->document, item->behind, &front, &back);
     buf_byte(body, '{');
     if (json_print_members(body, front))
         buf_byte(body, ',');
     buf_text(body, "\"_rid\":\"");
+    at = body->size;
     rid_print(body, &rid);
+    size = body->size - at;
     if (!bare) {
         buf_text(body, "\",\"_self\":\"");
-        item_print_self(body, container, &rid);
+        print_self_of(body, container, at, size);
     }
     buf_text(body, "\",");
     print_etag_member(body, item->etag, item->ts_ms);
@@ -222,10 +234,7 @@ static void write_self(struct binary_writer *writer, const struct container *con
 {
     size_t size = writer->out->size - rid, self = begin_text(writer, KNOWN_SELF);
 
-    print_docs(writer->out, container);
-    if (buf_reserve(writer->out, size)) /* it may move, but not while it is copied from */
-        buf_append(writer->out, writer->out->data + rid, size);
-    buf_byte(writer->out, '/');
+    print_self_of(writer->out, container, rid, size);
     binary_end_text(writer, self);
 }
 

@@ -152,8 +152,7 @@ enum status throughput_enter(struct op *op, struct call *call)
 
 static void count_spent(const struct call *call, double charge)
 {
-    atomic_fetch_add_explicit(&call->container->meter->spent_hundredths, (uint64_t)(charge * 100 + 0.5),
-                              memory_order_relaxed);
+    meter_note_spent(call->container->meter, (uint64_t)(charge * 100 + 0.5));
 }
 
 void throughput_leave(struct op *op, const struct call *call, double charge)

@@ -545,8 +545,10 @@ static const struct endpoint explorer_files = { ASSET_FOLDER, METHOD_GET, false,
 const struct endpoint *endpoint_find(const struct route_options *options, const struct request *request)
 {
     enum method method = request->method == METHOD_HEAD ? METHOD_GET : request->method;
+    bool is_own =
+        slice_starts_with(request->target, "/_"); /* as all of the table's are, and hardly any other */
 
-    for (size_t i = 0; i < sizeof(endpoints) / sizeof(endpoints[0]); i++)
+    for (size_t i = 0; is_own && i < sizeof(endpoints) / sizeof(endpoints[0]); i++)
         if (endpoints[i].method == method && matches(request->target, endpoints[i].path))
             return &endpoints[i];
     if (method == METHOD_GET && slice_starts_with(request->target, ASSET_FOLDER))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/heap.h"
+#include "base/thread.h"
 #include "route/metrics.h"
 #include "route/route.h"
 
@@ -29,20 +30,58 @@ static size_t slot_of(int64_t time_us)
     return slot;
 }
 
+static void add(atomic_ullong *counter, uint64_t more)
+{
+    atomic_fetch_add_explicit(counter, more, memory_order_relaxed);
+}
+
+static uint64_t read_counter(const atomic_ullong *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
 void metrics_count(struct route_metrics *metrics, int http_status, int64_t time_us, bool is_direct)
 {
-    size_t slot = slot_of(time_us);
+    struct metric_part *part = &metrics->part[thread_number() % METRIC_PARTS];
 
     assert(http_status >= 100); /* by_class[] has a place for each first digit */
     assert(http_status < 600);
-    atomic_fetch_add_explicit(&metrics->time[slot], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&metrics->by_class[http_status / 100], 1, memory_order_relaxed);
+    add(&part->time[slot_of(time_us)], 1);
+    add(&part->by_class[http_status / 100], 1);
     if (http_status == 429 || http_status == 449)
-        atomic_fetch_add_explicit(&metrics->retry[http_status == 449], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&metrics->time_us, (unsigned long long)time_us, memory_order_relaxed);
-    atomic_fetch_add_explicit(&metrics->requests, 1, memory_order_relaxed);
+        add(&part->retry[http_status == 449], 1);
+    add(&part->time_us, (uint64_t)time_us);
+    add(&part->requests, 1);
     if (is_direct)
-        atomic_fetch_add_explicit(&metrics->direct, 1, memory_order_relaxed);
+        add(&part->direct, 1);
+}
+
+static void add_part(struct request_totals *totals, const struct metric_part *part)
+{
+    for (size_t class = 1; class < 6; class ++)
+        totals->by_class[class] += read_counter(&part->by_class[class]);
+    for (size_t slot = 0; slot <= METRIC_TIMES; slot++)
+        totals->time[slot] += read_counter(&part->time[slot]);
+    for (size_t i = 0; i < 2; i++)
+        totals->retry[i] += read_counter(&part->retry[i]);
+    totals->time_us += read_counter(&part->time_us);
+    totals->requests += read_counter(&part->requests);
+    totals->direct += read_counter(&part->direct);
+}
+
+static void add_route(struct request_totals *totals, const struct route_metrics *metrics)
+{
+    for (size_t i = 0; i < METRIC_PARTS; i++)
+        if (read_counter(&metrics->part[i].requests))
+            add_part(totals, &metrics->part[i]);
+}
+
+static struct request_totals totals_of(const struct route_metrics *metrics)
+{
+    struct request_totals totals = { 0 };
+
+    add_route(&totals, metrics);
+    return totals;
 }
 
 /* Made by the first who has one. */
@@ -91,36 +130,28 @@ static const char *name_of(size_t index)
     return index < route_count ? routes[index].name : "none";
 }
 
-static void print_counts(struct buf *out, const struct route_metrics *metrics, size_t index)
+static void print_counts(struct buf *out, const struct request_totals *totals, size_t index)
 {
-    for (int class = 1; class <= 5; class ++) {
-        uint64_t count = atomic_load_explicit(&metrics[index].by_class[class], memory_order_relaxed);
-
-        if (count)
+    for (int class = 1; class <= 5; class ++)
+        if (totals->by_class[class])
             buf_printf(out, "orrery_requests_total{operation=\"%s\",status=\"%dxx\"} %llu\n", name_of(index),
-                       class, (unsigned long long)count);
-    }
+                       class, (unsigned long long)totals->by_class[class]);
 }
 
 /* Answers that ask the client to send the request again. */
-static void print_retries(struct buf *out, const struct route_metrics *metrics, size_t index)
+static void print_retries(struct buf *out, const struct request_totals *totals, size_t index)
 {
-    for (int i = 0; i < 2; i++) {
-        uint64_t count = atomic_load_explicit(&metrics[index].retry[i], memory_order_relaxed);
-
-        if (count)
+    for (int i = 0; i < 2; i++)
+        if (totals->retry[i])
             buf_printf(out, "orrery_requests_retry_total{operation=\"%s\",status=\"%d\"} %llu\n",
-                       name_of(index), i ? 449 : 429, (unsigned long long)count);
-    }
+                       name_of(index), i ? 449 : 429, (unsigned long long)totals->retry[i]);
 }
 
-static void print_direct(struct buf *out, const struct route_metrics *metrics, size_t index)
+static void print_direct(struct buf *out, const struct request_totals *totals, size_t index)
 {
-    uint64_t count = atomic_load_explicit(&metrics[index].direct, memory_order_relaxed);
-
-    if (count)
+    if (totals->direct)
         buf_printf(out, "orrery_requests_direct_total{operation=\"%s\"} %llu\n", name_of(index),
-                   (unsigned long long)count);
+                   (unsigned long long)totals->direct);
 }
 
 /* Behind a line of the histogram: # {trace_id="..."} 0.012 1789000000.123 */
@@ -154,54 +185,50 @@ static void print_bucket(struct buf *out, const struct route_metrics *metrics, s
 static void print_times(struct buf *out, const struct route_metrics *metrics, size_t index,
                         bool with_examples)
 {
-    uint64_t sum = atomic_load_explicit(&metrics[index].time_us, memory_order_relaxed);
+    struct request_totals totals = totals_of(&metrics[index]);
     uint64_t count = 0;
 
+    if (!totals.requests)
+        return;
     for (size_t i = 0; i <= METRIC_TIMES; i++) {
-        count += atomic_load_explicit(&metrics[index].time[i], memory_order_relaxed);
+        count += totals.time[i];
         print_bucket(out, metrics, index, i, count, with_examples);
     }
-    buf_printf(out, "orrery_request_seconds_sum{operation=\"%s\"} %.6f\n", name_of(index), (double)sum / 1e6);
+    buf_printf(out, "orrery_request_seconds_sum{operation=\"%s\"} %.6f\n", name_of(index),
+               (double)totals.time_us / 1e6);
     buf_printf(out, "orrery_request_seconds_count{operation=\"%s\"} %llu\n", name_of(index),
                (unsigned long long)count);
+}
+
+/* A kind of counter, of each route. */
+static void print_each(struct buf *out, const struct route_metrics *metrics,
+                       void (*print)(struct buf *out, const struct request_totals *totals, size_t index))
+{
+    for (size_t i = 0; i <= route_count; i++) {
+        struct request_totals totals = totals_of(&metrics[i]);
+
+        print(out, &totals, i);
+    }
 }
 
 void metrics_print(struct buf *out, const struct route_metrics *metrics, bool with_examples)
 {
     buf_text(out, "# TYPE orrery_requests_total counter\n");
-    for (size_t i = 0; i <= route_count; i++)
-        print_counts(out, metrics, i);
+    print_each(out, metrics, print_counts);
     buf_text(out, "# TYPE orrery_requests_retry_total counter\n");
-    for (size_t i = 0; i <= route_count; i++)
-        print_retries(out, metrics, i);
+    print_each(out, metrics, print_retries);
     buf_text(out, "# TYPE orrery_requests_direct_total counter\n");
-    for (size_t i = 0; i <= route_count; i++)
-        print_direct(out, metrics, i);
+    print_each(out, metrics, print_direct);
     buf_text(out, "# TYPE orrery_request_seconds histogram\n");
     for (size_t i = 0; i <= route_count; i++)
-        if (atomic_load_explicit(&metrics[i].requests, memory_order_relaxed))
-            print_times(out, metrics, i, with_examples);
-}
-
-static uint64_t read_counter(const atomic_ullong *counter)
-{
-    return atomic_load_explicit(counter, memory_order_relaxed);
+        print_times(out, metrics, i, with_examples);
 }
 
 void metrics_total(const struct route_metrics *metrics, struct request_totals *totals)
 {
     *totals = (struct request_totals){ 0 };
-    for (size_t i = 0; i <= route_count; i++) {
-        if (!read_counter(&metrics[i].requests))
-            continue;
-        for (size_t class = 1; class < 6; class ++)
-            totals->by_class[class] += read_counter(&metrics[i].by_class[class]);
-        for (size_t slot = 0; slot <= METRIC_TIMES; slot++)
-            totals->time[slot] += read_counter(&metrics[i].time[slot]);
-        totals->retry[0] += read_counter(&metrics[i].retry[0]);
-        totals->retry[1] += read_counter(&metrics[i].retry[1]);
-        totals->time_us += read_counter(&metrics[i].time_us);
-    }
+    for (size_t i = 0; i <= route_count; i++)
+        add_route(totals, &metrics[i]);
 }
 
 void metrics_print_routes(struct buf *out, const struct route_metrics *metrics)
@@ -209,13 +236,14 @@ void metrics_print_routes(struct buf *out, const struct route_metrics *metrics)
     const char *before = "[";
 
     for (size_t i = 0; i <= route_count; i++) {
-        if (!read_counter(&metrics[i].requests))
+        struct request_totals totals = totals_of(&metrics[i]);
+
+        if (!totals.requests)
             continue;
         buf_printf(out, "%s{\"name\":\"%s\",\"requests\":%llu,\"failed\":%llu,\"seconds\":%.6f}", before,
-                   name_of(i), (unsigned long long)read_counter(&metrics[i].requests),
-                   (unsigned long long)read_counter(&metrics[i].by_class[4]) +
-                       (unsigned long long)read_counter(&metrics[i].by_class[5]),
-                   (double)read_counter(&metrics[i].time_us) / 1e6);
+                   name_of(i), (unsigned long long)totals.requests,
+                   (unsigned long long)(totals.by_class[4] + totals.by_class[5]),
+                   (double)totals.time_us / 1e6);
         before = ",";
     }
     buf_text(out, *before == '[' ? "[]" : "]");

@@ -10,18 +10,26 @@ enum { METRIC_TIMES = 12 };
 struct trace_id;
 struct metric_examples; /* of each of the times one request, by its trace; metrics.c */
 
-struct route_metrics {
+enum { METRIC_PARTS = 16, METRIC_PART_BYTES = 256 };
+
+/* A thread counts in a part of its own, so that cores do not wait for each other's counts. */
+struct metric_part {
     atomic_ullong by_class[6];            /* answers 1xx to 5xx */
     atomic_ullong retry[2];               /* answers 429 and 449, among those above */
     atomic_ullong time[METRIC_TIMES + 1]; /* answers by how long they took; the last holds the slowest */
     atomic_ullong time_us, requests;
-    atomic_ullong direct;                       /* requests of Direct mode, among those above */
+    atomic_ullong direct; /* requests of Direct mode, among those above */
+    char apart[METRIC_PART_BYTES - (6 + 2 + METRIC_TIMES + 1 + 3) * sizeof(atomic_ullong)];
+};
+
+struct route_metrics {
+    struct metric_part part[METRIC_PARTS];
     _Atomic(struct metric_examples *) examples; /* NULL until there is one */
 };
 
-/* Of all routes together. */
+/* What the parts have together: of one route, or of all. */
 struct request_totals {
-    uint64_t by_class[6], retry[2], time[METRIC_TIMES + 1], time_us;
+    uint64_t by_class[6], retry[2], time[METRIC_TIMES + 1], time_us, requests, direct;
 };
 
 void metrics_total(const struct route_metrics *metrics, struct request_totals *totals);

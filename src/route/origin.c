@@ -20,8 +20,8 @@ static bool is_host(struct slice text)
     for (size_t i = 0; i < text.size; i++) {
         char c = text.data[i];
 
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              (c && strchr("-._:", c))))
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+              c == '.' || c == '_' || c == ':'))
             return false;
     }
     return true;

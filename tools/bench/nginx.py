@@ -3,6 +3,7 @@
 The generator names fixed ports and places. In the copy that it writes here they become free ports and the bench's own
 folder, so that neither another server nor another bench is measured in nginx's place.
 """
+import atexit
 import os
 import re
 import socket
@@ -21,6 +22,11 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def answers(url):
     try:
         with urllib.request.urlopen(url, timeout=5) as answer:
@@ -30,14 +36,18 @@ def answers(url):
 
 
 class Nginx:
-    """`pid`, `url` and, with TLS, `tls_url`."""
+    """`pid`, `url` and, with TLS, `tls_url`. With `http2` both speak it, the plain one nothing else. Its certificate may serve others, too."""
 
-    def __init__(self, core=0):
+    certificate, key = os.path.join(SCRATCH, "cert.pem"), os.path.join(SCRATCH, "key.pem")
+
+    def __init__(self, core=0, http2=False):
         ports = {"plain": free_port(), "tls": free_port()}
         self.url, self.tls_url = (f"{scheme}://127.0.0.1:{ports[name]}" for scheme, name in (("http", "plain"), ("https", "tls")))
+        self.more = " http2" if http2 else ""
         self.process = subprocess.Popen(on_core(core, ["nginx", "-c", self.configure(ports)]), stderr=subprocess.DEVNULL)
         self.pid = self.process.pid
-        while not answers(self.url):
+        atexit.register(self.process.terminate)  # whatever fails here, it does not stay behind
+        while not (listens(ports["plain"]) if http2 else answers(self.url)):
             if self.process.poll() is not None:
                 sys.exit("nginx did not start")
 
@@ -46,14 +56,16 @@ class Nginx:
         path = os.path.join(SCRATCH, "nginx.conf")
         with open(path) as file:
             text = file.read()
-        text, changed = re.subn(r"listen \d+( ssl)?;", lambda found: f"listen 127.0.0.1:{ports['tls' if found[1] else 'plain']}{found[1] or ''};", text)
+        text, changed = re.subn(r"listen \d+( ssl)?;", lambda found: f"listen 127.0.0.1:{ports['tls' if found[1] else 'plain']}{found[1] or ''}{self.more};", text)
         if changed != len(ports):
             sys.exit("the yardstick's nginx.conf has other ports than this knows of")
         text = re.sub(r"(pid|ssl_certificate|ssl_certificate_key) \S*/([^/;]+);", rf"\1 {SCRATCH}/\2;", text)
+        text = text.replace("http{", "http{ssl_protocols TLSv1.3;", 1)  # as ours; this nginx would stay at TLS 1.2
         with open(path, "w") as file:
             file.write(text)
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem",
-                        "-subj", "/CN=localhost", "-days", "2"], cwd=SCRATCH, check=True, capture_output=True)
+        if not os.path.exists(self.certificate):
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", self.key, "-out", self.certificate,
+                            "-subj", "/CN=localhost", "-days", "2"], cwd=SCRATCH, check=True, capture_output=True)
         return path
 
     def stop(self):

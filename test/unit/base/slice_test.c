@@ -29,6 +29,30 @@ TEST(case_is_ignored_in_ascii_only)
     CHECK(!slice_is_nocase(slice_of("\xc3\x89"), "\xc3\xa9"));
 }
 
+static char small(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+TEST(every_byte_at_every_place_of_every_size_is_compared_and_lowered_as_ascii_is)
+{
+    char a[20], b[20], lowered[20];
+
+    for (size_t size = 1; size <= sizeof(a); size++)
+        for (size_t at = 0; at < size; at++)
+            for (int byte = 0; byte < 256; byte++) {
+                memset(a, 'x', size);
+                memset(b, 'X', size);
+                a[at] = (char)byte;
+                b[at] = (char)(byte ^ 0x20);
+                CHECK(slice_equal_nocase(slice_make(a, size), slice_make(b, size)) ==
+                      (small(a[at]) == small(b[at])));
+                slice_lower(slice_make(a, size), lowered);
+                CHECK(lowered[at] == small((char)byte) &&
+                      lowered[size - 1 - at] == (at == size - 1 - at ? small((char)byte) : 'x'));
+            }
+}
+
 TEST(trim_takes_blanks_and_tabs_from_both_ends)
 {
     CHECK(slice_is(slice_trim(slice_of(" \ta b\t ")), "a b"));

@@ -129,9 +129,9 @@ TEST(a_sample_tells_what_each_container_spent_since_the_one_before)
     struct parts parts;
 
     open_parts(&parts);
-    parts.container->meter->spent_hundredths = 250;
+    meter_note_spent(parts.container->meter, 250);
     pass(&parts, 1);
-    parts.container->meter->spent_hundredths = 1000;
+    meter_note_spent(parts.container->meter, 750);
     pass(&parts, 1);
     pass(&parts, 1);
     for (int i = 0; i < 3; i++) {

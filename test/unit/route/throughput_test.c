@@ -297,7 +297,7 @@ TEST(charges_and_refusals_are_counted_for_their_container)
     CHECK(client_send(&client, METHOD_GET, DOCS "/1", NULL) == 429);
     REQUIRE(catalog_list_spending(client.rig.catalog, list, 2) == 1);
     CHECK(list[0]->meter->refused == 1);
-    CHECK(list[0]->meter->spent_hundredths == (uint64_t)((charge + 0.38) * 100 + 0.5));
+    CHECK(meter_spent(list[0]->meter) == (uint64_t)((charge + 0.38) * 100 + 0.5));
     container_release(list[0]);
     CHECK(client_send(&client, METHOD_GET, "/_orrery/metrics", NULL) == 200);
     CHECK(strstr(client.exchange.answer.body.data,
