@@ -12,9 +12,9 @@ enum { SPREAD = 1 << 30, IS_EXACT = 1, ONE = 2 };
 
 void crowd_init(struct crowd *crowd)
 {
-    atomic_init(&crowd->exact, 1);
+    atomic_store(&crowd->exact, 1); /* not atomic_init(): whoever stands before a gate that opens is looking */
     for (int i = 0; i < CROWD_PARTS; i++)
-        atomic_init(&crowd->part[i].word, IS_EXACT);
+        atomic_store(&crowd->part[i].word, IS_EXACT);
 }
 
 /* False where the thread's part is closed. */
