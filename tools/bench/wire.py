@@ -68,7 +68,7 @@ class Creates:
 
 def tls_sides(kind, nginx, server, creates):
     def ours(url):
-        requests = requests_file("read", 0, 5000, ITEMS) if kind == "read" else creates.file(12000 * SECONDS)
+        requests = requests_file("read", 0, 5000, ITEMS) if kind == "read" else creates.file(30000 * SECONDS)
         return wrk(server.pid, url, IN_FLIGHT[kind], "replay.lua", requests)
 
     def theirs(url):
