@@ -12,7 +12,8 @@ enum { SPREAD = 1 << 30, IS_EXACT = 1, ONE = 2 };
 
 void crowd_init(struct crowd *crowd)
 {
-    atomic_store(&crowd->exact, 1); /* not atomic_init(): whoever stands before a gate that opens is looking */
+    /* Not atomic_init(): whoever stands before a gate that opens is looking. */
+    atomic_store(&crowd->exact, 1);
     for (int i = 0; i < CROWD_PARTS; i++)
         atomic_store(&crowd->part[i].word, IS_EXACT);
 }

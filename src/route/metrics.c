@@ -237,13 +237,12 @@ void metrics_print_routes(struct buf *out, const struct route_metrics *metrics)
 
     for (size_t i = 0; i <= route_count; i++) {
         struct request_totals totals = totals_of(&metrics[i]);
+        unsigned long long failed = totals.by_class[4] + totals.by_class[5];
 
         if (!totals.requests)
             continue;
         buf_printf(out, "%s{\"name\":\"%s\",\"requests\":%llu,\"failed\":%llu,\"seconds\":%.6f}", before,
-                   name_of(i), (unsigned long long)totals.requests,
-                   (unsigned long long)(totals.by_class[4] + totals.by_class[5]),
-                   (double)totals.time_us / 1e6);
+                   name_of(i), (unsigned long long)totals.requests, failed, (double)totals.time_us / 1e6);
         before = ",";
     }
     buf_text(out, *before == '[' ? "[]" : "]");
