@@ -11,9 +11,9 @@ import statistics
 import subprocess
 import sys
 
-import lines
 from nginx import Nginx
 from rig import EMULATOR_KEY, ROOT, ROUNDS, SCRATCH, SECONDS, Server, cpu_seconds, load, on_core, requests_file, wrk
+import sharing
 
 sys.path.append(os.path.join(ROOT, "test", "wire"))
 import client
@@ -198,4 +198,4 @@ def bench_cores():
     print(f"point reads of 1 KB, 64 connections, wrk on the same two cores (medians of {ROUNDS})")
     tell(found)
     print(f"  two cores by one, of what a core's time serves  {2 * found['cores 0'][1] / found['cores 0,1'][1]:.2f} (at least 1.8)")
-    lines.tell()
+    sharing.tell()

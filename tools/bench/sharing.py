@@ -1,4 +1,4 @@
-"""tools/bench/lines.py - which cache lines several threads write while they serve point reads: a line of the part cores.
+"""tools/bench/sharing.py - which cache lines several threads write while they serve point reads: a line of the part cores.
 
 Two cores show little of what sixty-four would: a line that all of them write costs each a wait for it. So the writes are counted
 instead. valgrind's lackey tells every write, and which of the threads has its turn; a line that two loops write is shared, and one that
