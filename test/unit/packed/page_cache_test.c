@@ -9,7 +9,7 @@
 #include "store/backend.h"
 #include "test.h"
 
-enum { TERMS = 3000, NUMBERS_EACH = 7, LONG_TERM = 1000, LONG_NUMBERS = 20000, RUNS = 2 };
+enum { TERMS = 9000, NUMBERS_EACH = 7, LONG_TERM = 1000, LONG_NUMBERS = 20000, RUNS = 2 };
 
 /* Two runs of the same entries. One term in the middle has several pages of its own. */
 struct library {
@@ -184,6 +184,26 @@ TEST(what_was_read_once_is_found_without_the_run)
     read_all(library, 1);
     CHECK(known(library, 1) == library->facts[0].pages);
     CHECK(known(library, 2) == 0);
+    library_free(library);
+}
+
+TEST(one_large_run_may_have_all_of_the_room)
+{
+    struct library *library = library_new(100000000);
+    size_t bytes, pages = library->facts[0].pages;
+
+    read_all(library, 1);
+    bytes = page_cache_bytes(library->cache);
+    library_free(library);
+
+    library = library_new(bytes);
+    CHECK(bytes / pages < bytes / 16); /* no page is too large to be kept */
+    read_all(library, 1);
+    CHECK(known(library, 1) == pages);
+    read_all(library, 2);
+    CHECK(page_cache_bytes(library->cache) <= bytes);
+    CHECK(page_cache_bytes(library->cache) > bytes / 2);
+    CHECK(known(library, 1) < pages);
     library_free(library);
 }
 
