@@ -20,14 +20,32 @@
  */
 enum { NEW_FILES_BUSY = 8, NEW_FILES_AT_REST = 2 };
 
+/*
+ * A whole filter is megabytes large. One that finds no room in the cache, or in the shard of the cache that is its own, would be
+ * read for each look into its file: a wall that a container of some million items runs into. A look into the piece in
+ * which the key would be costs some kilobytes at most.
+ */
+enum { PIECE_BYTES = 32 * 1024 };
+
+static void set_pieces(rocksdb_block_based_table_options_t *table, bool filters)
+{
+    rocksdb_block_based_options_set_index_type(table,
+                                               rocksdb_block_based_table_index_type_two_level_index_search);
+    rocksdb_block_based_options_set_metadata_block_size(table, PIECE_BYTES);
+    rocksdb_block_based_options_set_pin_top_level_index_and_filter(table, 1);
+    if (!filters)
+        return;
+    rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(10));
+    rocksdb_block_based_options_set_partition_filters(table, 1);
+}
+
 static void set_table_options(rocksdb_options_t *options, rocksdb_cache_t *cache, bool filters)
 {
     rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
 
     rocksdb_block_based_options_set_block_size(table, 4096);
     rocksdb_block_based_options_set_format_version(table, 5);
-    if (filters)
-        rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(10));
+    set_pieces(table, filters);
     rocksdb_block_based_options_set_block_cache(table, cache);
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(table,
                                                                   1); /* so that the cache bounds them */
