@@ -337,6 +337,44 @@ TEST(what_was_written_again_and_again_is_brought_together_when_nobody_writes)
     store_close(f.store);
 }
 
+/* Bytes that this process has read from files, whether they were in the system's memory or not. */
+static uint64_t bytes_read(void)
+{
+    FILE *file = fopen("/proc/self/io", "r");
+    unsigned long long bytes = 0;
+
+    CHECK(file && fscanf(file, "rchar: %llu", &bytes) == 1);
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+/* The filter of half a million keys is larger than a shard of the cache, and would never stay there in one piece. */
+TEST(a_look_for_a_key_reads_a_piece_of_a_large_filter_and_not_all_of_it)
+{
+    enum { ROWS = 500 * 1000, ROW_BYTES = 8, LOOKS = 200, MB = 1 << 20, PATIENCE_US = 60 * 1000 * 1000 };
+    int64_t began_us = env_monotonic_us(env_system());
+    struct fixture f = { 0 };
+    uint64_t before;
+
+    for (int i = 0; i < 2; i++) {
+        REQUIRE(open_store(&f, false));
+        fill(&f, ROWS, ROW_BYTES);
+    }
+    REQUIRE(open_store(&f, false));
+    f.op->may_block = true;
+    before = disk_bytes(&f);
+    while (disk_bytes(&f) > before * 3 / 4 && env_monotonic_us(env_system()) - began_us < PATIENCE_US)
+        CHECK(store_upkeep(f.op, f.store) == ST_OK); /* filters of new files are held all the time */
+    CHECK(disk_bytes(&f) <= before * 3 / 4);
+
+    before = bytes_read();
+    for (uint64_t i = 0; i < LOOKS; i++)
+        CHECK(get(&f, i * 7919 % ROWS).size == ROW_BYTES);
+    CHECK(bytes_read() - before < 20 * MB);
+    store_close(f.store);
+}
+
 /* Which waits for no compaction: it is told to stop. */
 TEST(a_store_closes_while_the_space_of_a_dropped_bucket_is_being_given_back)
 {
