@@ -19,15 +19,18 @@ struct gathering {
 
 /* ---- sorting ---- */
 
-/* By bytes, the least first; a byte in which all numbers agree needs no pass. */
+/* By bytes, the least first; a byte in which all numbers agree needs no pass. Those of one term mostly come in order. */
 static bool sort(struct arena *memory, struct numbers *set)
 {
     uint64_t *from = set->number, *to, *swap;
     uint64_t differ = 0;
+    bool is_sorted = true;
 
-    for (size_t i = 1; i < set->count; i++)
+    for (size_t i = 1; i < set->count; i++) {
         differ |= from[i] ^ from[0];
-    if (!differ)
+        is_sorted &= from[i - 1] <= from[i];
+    }
+    if (is_sorted)
         return true;
     to = set->spare ? set->spare : arena_try_alloc(memory, set->capacity * sizeof(*to));
     if (!to)
