@@ -421,7 +421,7 @@ out:
     return st;
 }
 
-/* Two deltas take half as much as the cache. A larger delta means fewer merges, and a longer start after a crash. */
+/* Two deltas take half as much as the cache, up to a bound. A larger delta means fewer merges, and a longer start after a crash. */
 static size_t delta_bytes_for(size_t cache_bytes)
 {
     size_t bytes = cache_bytes / 4;

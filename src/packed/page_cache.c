@@ -2,8 +2,8 @@
  * src/packed/page_cache.c - shelves of pages in order. A run's pages are all on one shelf, so that a page and its neighbours
  * are found by one search; the room is everybody's, so that one large run may have all of it.
  *
- * A shelf is a row of drawers, and each drawer is a short row of pages: putting a page in moves its drawer's, and making room
- * looks at one drawer at a time.
+ * A shelf is a row of drawers, and each drawer is a short row of pages: putting a page in moves its drawer's, and a lock is held
+ * for one drawer at a time.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@ enum {
     ROUNDS_MAX = 3, /* looking for room: the first takes away the marks, the second the pages */
 };
 
-/* Never empty, but while it is being cleared. */
+/* Whoever has the shelf's lock finds none that is empty. */
 struct drawer {
     size_t count;
     struct run_page *page[DRAWER_PAGES_MAX];
@@ -29,7 +29,7 @@ struct shelf {
     pthread_rwlock_t lock; /* taken alone */
     struct drawer **drawer;
     size_t count, capacity;
-    size_t hand; /* the drawer where looking for room goes on */
+    size_t hand, hand_at; /* the drawer, and the page in it, where looking for room goes on */
 };
 
 struct page_cache {
@@ -230,6 +230,7 @@ static struct drawer *put_in_drawer(struct shelf *shelf, size_t at)
     memmove(&shelf->drawer[at + 1], &shelf->drawer[at], (shelf->count - at) * sizeof(struct drawer *));
     shelf->drawer[at] = drawer;
     shelf->count++;
+    shelf->hand += at < shelf->hand;
     return drawer;
 }
 
@@ -237,6 +238,9 @@ static void take_out_drawer(struct shelf *shelf, size_t at)
 {
     free(shelf->drawer[at]);
     shelf->count--;
+    if (at == shelf->hand)
+        shelf->hand_at = 0;
+    shelf->hand -= at < shelf->hand;
     memmove(&shelf->drawer[at], &shelf->drawer[at + 1], (shelf->count - at) * sizeof(struct drawer *));
 }
 
@@ -299,32 +303,41 @@ static bool is_full(struct page_cache *cache)
     return atomic_load(&cache->bytes) > cache->bytes_max;
 }
 
-static void clear_drawer(struct page_cache *cache, struct drawer *drawer)
+/* From that page on, until there is room. Where it came to an end: the drawer's count when it looked at all of them. */
+static size_t clear_drawer(struct page_cache *cache, struct drawer *drawer, size_t from)
 {
-    size_t kept = 0;
+    size_t kept = from, at = from;
 
-    for (size_t i = 0; i < drawer->count; i++) {
-        if (!is_full(cache) || may_stay(drawer->page[i]))
-            drawer->page[kept++] = drawer->page[i];
+    for (; at < drawer->count && is_full(cache); at++) {
+        if (may_stay(drawer->page[at]))
+            drawer->page[kept++] = drawer->page[at];
         else
-            let_go(cache, drawer->page[i]);
+            let_go(cache, drawer->page[at]);
     }
-    drawer->count = kept;
+    memmove(&drawer->page[kept], &drawer->page[at], (drawer->count - at) * sizeof(struct run_page *));
+    drawer->count -= at - kept;
+    return kept;
 }
 
-/* The drawer whose turn it is. False: it was the shelf's last one. */
+/* The drawer whose turn it is. False: it was the shelf's last one, and all of it was looked at. */
 static bool clear_next(struct page_cache *cache, struct shelf *shelf)
 {
     bool is_more;
 
     pthread_rwlock_wrlock(&shelf->lock);
     if (shelf->hand < shelf->count) {
-        clear_drawer(cache, shelf->drawer[shelf->hand]);
-        shelf->hand += tidy(shelf, shelf->hand);
+        struct drawer *drawer = shelf->drawer[shelf->hand];
+        size_t from = shelf->hand_at < drawer->count ? shelf->hand_at : drawer->count;
+
+        shelf->hand_at = clear_drawer(cache, drawer, from);
+        if (shelf->hand_at == drawer->count) {
+            shelf->hand_at = 0;
+            shelf->hand += tidy(shelf, shelf->hand);
+        }
     }
     is_more = shelf->hand < shelf->count;
     if (!is_more)
-        shelf->hand = 0;
+        shelf->hand = shelf->hand_at = 0;
     pthread_rwlock_unlock(&shelf->lock);
     return is_more;
 }
@@ -345,7 +358,22 @@ static bool make_room(struct page_cache *cache)
     return !is_full(cache);
 }
 
-/* False: the shelf has it already. */
+/* Whether the cache has the page, which somebody has read once more. */
+static bool has(struct shelf *shelf, const struct run_page *page)
+{
+    struct run_page *there;
+
+    pthread_rwlock_rdlock(&shelf->lock);
+    there = page_on(shelf, find(shelf, page->row.key));
+    if (there && !slice_equal(there->row.key, page->row.key))
+        there = NULL;
+    if (there)
+        atomic_store_explicit(&there->is_wanted, true, memory_order_relaxed);
+    pthread_rwlock_unlock(&shelf->lock);
+    return there != NULL;
+}
+
+/* False: somebody else has put it there meanwhile. */
 static bool insert(struct shelf *shelf, struct run_page *page)
 {
     const struct run_page *there = page_on(shelf, find(shelf, page->row.key));
@@ -368,7 +396,7 @@ void page_cache_add(struct page_cache *cache, struct run_page *page)
     size_t bytes = run_page_bytes(page);
     bool is_kept;
 
-    if (bytes > cache->bytes_max / PAGE_PART)
+    if (bytes > cache->bytes_max / PAGE_PART || has(shelf, page))
         return;
     atomic_fetch_add(&cache->bytes, bytes);
     is_kept = make_room(cache);
@@ -390,17 +418,18 @@ static struct spot first_of(const struct shelf *shelf, uint64_t run)
     return find(shelf, slice_make(key, sizeof(key)));
 }
 
-void page_cache_drop(struct page_cache *cache, uint64_t run)
+/* Those of one drawer. False: there are no more. */
+static bool drop_some(struct page_cache *cache, struct shelf *shelf, uint64_t run)
 {
-    struct shelf *shelf = shelf_of(cache, run);
-    struct run_page *page;
     struct spot spot;
+    size_t end;
+    bool found;
 
     pthread_rwlock_wrlock(&shelf->lock);
     spot = first_of(shelf, run);
-    while ((page = page_on(shelf, spot)) && run_page_run(page) == run) {
+    end = spot.at;
+    if (spot.drawer < shelf->count) {
         struct drawer *drawer = shelf->drawer[spot.drawer];
-        size_t end = spot.at;
 
         for (; end < drawer->count && run_page_run(drawer->page[end]) == run; end++)
             let_go(cache, drawer->page[end]);
@@ -408,9 +437,16 @@ void page_cache_drop(struct page_cache *cache, uint64_t run)
                 (drawer->count - end) * sizeof(struct run_page *));
         drawer->count -= end - spot.at;
         tidy(shelf, spot.drawer);
-        spot = first_of(shelf, run);
     }
+    found = end > spot.at;
     pthread_rwlock_unlock(&shelf->lock);
+    return found;
+}
+
+void page_cache_drop(struct page_cache *cache, uint64_t run)
+{
+    while (drop_some(cache, shelf_of(cache, run), run))
+        ;
 }
 
 size_t page_cache_bytes(struct page_cache *cache)

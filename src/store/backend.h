@@ -26,7 +26,7 @@ struct backend_ops {
     enum status (*snapshot)(struct op *op, struct backend *backend, struct backend_snapshot **snapshot);
     void (*release)(struct backend *backend, struct backend_snapshot *snapshot);
 
-    /* Answers ST_WOULD_BLOCK when op->may_block is false and the disk would be needed.
+    /* Answers ST_WOULD_BLOCK when op->may_block is false and the disk would be needed (but for rocksdb_open.c, PIECE_BYTES).
        get_many() without a snapshot reads what is there now. */
     enum status (*get_many)(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
                             const struct slice *keys, size_t count, struct slice *values);

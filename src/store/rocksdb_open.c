@@ -22,8 +22,9 @@ enum { NEW_FILES_BUSY = 8, NEW_FILES_AT_REST = 2 };
 
 /*
  * A whole filter is megabytes large. One that finds no room in the cache, or in the shard of the cache that is its own, would be
- * read for each look into its file: a wall that a container of some million items runs into. A look into the piece in
- * which the key would be costs some kilobytes at most.
+ * read for each look into its file: a wall that a container of some million items runs into. So filters and indexes are
+ * in pieces, and a look reads one of each at most. Files of before are whole until they are merged. RocksDB before 9.4 reads a
+ * piece of an index also where it was told to use the cache only: the one thing of the disk that a loop thread may meet.
  */
 enum { PIECE_BYTES = 32 * 1024 };
 
