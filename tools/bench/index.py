@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 
-from rig import BUILD, EMULATOR_KEY, ROOT, ROUNDS, SCRATCH, SECONDS, YARDSTICKS, Server, load, on_core, requests_file, wrk
+from rig import BUILD, CREATES_A_SECOND, EMULATOR_KEY, ROOT, ROUNDS, SCRATCH, SECONDS, YARDSTICKS, Server, load, on_core, requests_file, wrk
 
 sys.path.append(os.path.join(ROOT, "test", "wire"))
 import client as clients
@@ -215,7 +215,7 @@ def bench_creates():
     load(server, 10)
     made, rounds = 10, []
     for _ in range(ROUNDS):
-        count = 30000 * SECONDS
+        count = CREATES_A_SECOND * SECONDS
         requests = requests_file("create", made, count)
         rounds.append(wrk(server.pid, server.url, CONNECTIONS, "replay.lua", requests, core=None))
         made += count

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 
-from rig import EMULATOR_KEY, ROOT, ROUNDS, SCRATCH, SECONDS, Server, load, requests_file, wrk
+from rig import CREATES_A_SECOND, EMULATOR_KEY, ROOT, ROUNDS, SCRATCH, SECONDS, Server, load, requests_file, wrk
 
 sys.path.append(os.path.join(ROOT, "test", "wire"))
 import client as clients
@@ -55,8 +55,8 @@ def bench_writes():
     load(server, 10)
     rest, storm, made, changes = [], [], 10, 0
     for turn in range(2 * ROUNDS):
-        requests = requests_file("create", made, 30000 * SECONDS)
-        made += 30000 * SECONDS
+        requests = requests_file("create", made, CREATES_A_SECOND * SECONDS)
+        made += CREATES_A_SECOND * SECONDS
         splitter = Splitter(server.url)
         if turn % 2:
             splitter.start()

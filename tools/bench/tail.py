@@ -13,7 +13,7 @@ import sys
 import time
 
 from ranges import Splitter
-from rig import EMULATOR_KEY, SCRATCH, Server, load, requests_file, send
+from rig import CREATES_A_SECOND, EMULATOR_KEY, SCRATCH, Server, load, requests_file, send
 from scale import PROGRAM, clients, corpus, read_request, seconds_of
 
 SECONDS = float(os.environ.get("SECONDS_EACH", "8"))
@@ -106,10 +106,10 @@ class Beside:
         """Until write buffers become files and files are merged."""
         start = 0
         while not ended.is_set():
-            requests = requests_file("create", start, 30000)
-            send(self.server.url, 16, "replay.lua", requests, seconds=2, core=None)
+            requests = requests_file("create", start, CREATES_A_SECOND)
+            send(self.server.url, 16, "replay.lua", requests, seconds=1, core=None)
             os.remove(requests)
-            start += 30000
+            start += CREATES_A_SECOND
 
     def reindexing(self, ended):
         """Another policy as soon as the one before is complete."""

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from nginx import Nginx
-from rig import BUILD, EMULATOR_KEY, ROOT, ROUNDS, SCRATCH, SECONDS, Server, cpu_seconds, load, on_core, requests_file, wrk
+from rig import BUILD, CREATES_A_SECOND, EMULATOR_KEY, ROOT, ROUNDS, SCRATCH, SECONDS, Server, cpu_seconds, load, on_core, requests_file, wrk
 import sharing
 
 sys.path.append(os.path.join(ROOT, "test", "wire"))
@@ -68,7 +68,7 @@ class Creates:
 
 def tls_sides(kind, nginx, server, creates):
     def ours(url):
-        requests = requests_file("read", 0, 5000, ITEMS) if kind == "read" else creates.file(30000 * SECONDS)
+        requests = requests_file("read", 0, 5000, ITEMS) if kind == "read" else creates.file(CREATES_A_SECOND * SECONDS)
         return wrk(server.pid, url, IN_FLIGHT[kind], "replay.lua", requests)
 
     def theirs(url):
