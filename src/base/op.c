@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "base/op.h"
 #include "base/reserve.h"
 
@@ -49,6 +50,7 @@ void op_begin(struct op *op, int64_t timeout_ms)
     op->claim.refused = op->claim.is_owed = false;
     op->arena.limit_bytes = op->memory_limit_bytes; /* an answer may have been given more, or the index */
     op->index_bytes = 0;
+    op->steps_left = INLINE_STEPS_MAX;
     op->now_ms = env_now_ms(op->env);
     op->deadline_ms = env_monotonic_ms(op->env) + timeout_ms;
     atomic_store_explicit(&op->cancelled, false, memory_order_relaxed);
@@ -135,6 +137,23 @@ enum status op_explain_memory(struct op *op, enum status why)
 enum status op_may_take_long(struct op *op)
 {
     return op->may_block ? ST_OK : op_fail_as(op, ST_WOULD_BLOCK);
+}
+
+enum status op_may_spend(struct op *op, double steps)
+{
+    return op->may_block || steps <= op->steps_left ? ST_OK : op_fail_as(op, ST_WOULD_BLOCK);
+}
+
+enum status op_spend(struct op *op, uint64_t steps)
+{
+    if (op->may_block)
+        return op_check(op);
+    if (steps > op->steps_left) {
+        op->steps_left = 0; /* some of them were done before they were told */
+        return op_fail_as(op, ST_WOULD_BLOCK);
+    }
+    op->steps_left -= (uint32_t)steps;
+    return ST_OK;
 }
 
 enum status op_check(struct op *op)

@@ -94,6 +94,7 @@ struct op {
     int64_t now_ms;        /* one request sees one time: read when it begins, and again when it has waited */
     int64_t deadline_ms;   /* on the monotonic clock */
     bool may_block;        /* false on a loop thread: store calls answer ST_WOULD_BLOCK instead of waiting */
+    uint32_t steps_left;   /* of what a loop thread may do for it: op_spend() */
     atomic_bool cancelled; /* the client has gone, or the server is stopping */
 
     /*
@@ -159,6 +160,14 @@ enum status op_explain_memory(struct op *op, enum status why);
 
 /* Asked before what waits or takes long: ST_WOULD_BLOCK on a loop thread, and a thread that may wait does all of it again. */
 enum status op_may_take_long(struct op *op);
+
+/*
+ * The same, before so many steps: a step takes as long as looking at a small document, 0.4 us or so. A loop thread does a few
+ * hundred of them for an operation. The second is told of what was done, and is op_check() elsewhere. Who is told that it was
+ * too much has none left.
+ */
+enum status op_may_spend(struct op *op, double steps);
+enum status op_spend(struct op *op, uint64_t steps);
 
 /* ST_TIMEOUT, ST_UNAVAILABLE or ST_NO_MEMORY when the operation should stop; long loops ask now and then. */
 enum status op_check(struct op *op);

@@ -168,12 +168,20 @@ bool job_admit(struct job *job)
     return job->admitted;
 }
 
+/* All of what an operation may have, or nothing: what has too few steps left would be begun in vain. */
+static uint32_t give_steps(const struct loop *loop, struct job *job)
+{
+    job->exchange.op.steps_left = loop->steps_left < INLINE_STEPS_MAX ? 0 : INLINE_STEPS_MAX;
+    return job->exchange.op.steps_left;
+}
+
 /* One call of the handler by the loop's thread. */
 static enum served call_handler(struct job *job)
 {
     struct loop *loop = job->connection->loop;
     const struct http_options *options = &loop->server->options;
     bool counted = door_enter(&loop->pending); /* before anybody can resume it */
+    uint32_t steps = give_steps(loop, job);
     enum status st;
 
     assert(counted); /* it is closed when the loops' threads have ended */
@@ -183,6 +191,7 @@ static enum served call_handler(struct job *job)
         job->away = true;
         return SERVED_LATER;
     }
+    loop->steps_left -= steps - job->exchange.op.steps_left;
     door_leave(&loop->pending);
     assert(st == ST_OK || st == ST_WOULD_BLOCK);
     return st == ST_OK ? SERVED : submit(job);

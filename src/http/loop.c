@@ -397,7 +397,9 @@ void loop_wake(struct loop *loop)
 /* Everything that has arrived was begun: what many of those requests put off is done for them together. */
 static void on_before_waiting(uv_prepare_t *before_waiting)
 {
-    (void)before_waiting;
+    struct loop *loop = before_waiting->loop->data;
+
+    loop->steps_left = ROUND_STEPS_MAX;
     thread_catch_up();
 }
 

@@ -130,7 +130,8 @@ struct loop {
     uint64_t drain_until_ms;
     int64_t date_second;
     char date[HTTP_DATE_SIZE + 1];
-    size_t left_bytes; /* that the connection whose turn it is may still read and send */
+    size_t left_bytes;   /* that the connection whose turn it is may still read and send */
+    uint32_t steps_left; /* for operations (base/op.h), until everything that has arrived was begun */
     struct loop_counts counts;
     char scratch[SCRATCH_BYTES];
 };

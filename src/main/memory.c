@@ -20,8 +20,8 @@ enum { STACK_BYTES = 1024 * 1024 };
 
 enum {
     CACHE_MB_MAX = 1024, /* unless somebody asks for more */
-    CACHE_PART = 16,    /* of all memory, one in so many */
-    PROGRAM_MB = 128,   /* write buffers, code, threads, and what an idle server has of everything */
+    CACHE_PART = 16,     /* of all memory, one in so many */
+    PROGRAM_MB = 128,    /* write buffers, code, threads, and what an idle server has of everything */
 
     ARENAS_PER_CORE = 2, /* of the allocator's own, each of which keeps what it was given back */
 

@@ -87,6 +87,7 @@ static void free_sorted(struct delta_sorted *sorted)
         return;
     for (size_t i = 0; i < sorted->piece_count; i++)
         piece_release(sorted->piece[i]);
+    pthread_mutex_destroy(&sorted->sorting);
     pthread_mutex_destroy(&sorted->mutex);
     free(sorted);
 }
@@ -302,6 +303,7 @@ struct delta_sorted *delta_in_order(struct delta_path *path)
     if (sorted)
         return sorted;
     added = allocate(path->delta, sizeof(*added));
+    pthread_mutex_init(&added->sorting, NULL);
     pthread_mutex_init(&added->mutex, NULL);
     if (atomic_compare_exchange_strong(&path->in_order, &sorted, added))
         return added;

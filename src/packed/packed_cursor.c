@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/heap.h"
-#include "base/thread.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
 #include "keys/ordered.h"
@@ -152,19 +151,37 @@ static enum status add_run(struct op *op, struct packed_cursor *cursor, struct r
     return run_stream_start(op, stream);
 }
 
-static void add_pieces(struct packed_cursor *cursor, struct delta *delta, struct bounds bounds, uint64_t lsn)
+/* Of the part's path in a delta. */
+static enum status list_pieces(struct op *op, const struct part *part, struct delta *delta,
+                               struct piece *piece[PIECES_MAX], struct delta_path **path, size_t *count)
+{
+    *count = 0;
+    *path = delta_find(delta, part->bucket, part->path);
+    if (*path && op->may_block)
+        *count = piece_list(*path, piece);
+    else if (*path && !piece_list_soon(*path, piece, count))
+        return op_may_take_long(op);
+    return ST_OK;
+}
+
+static enum status add_pieces(struct op *op, struct packed_cursor *cursor, struct delta *delta,
+                              struct bounds bounds, uint64_t lsn)
 {
     const struct part *part = &cursor->part;
-    struct delta_path *path = delta_find(delta, part->bucket, part->path);
+    struct delta_path *path;
     struct piece *piece[PIECES_MAX];
-    size_t count = path ? piece_list(path, piece) : 0;
+    size_t count;
+    enum status st;
 
+    TRY(list_pieces(op, part, delta, piece, &path, &count));
     for (size_t i = 0; i < count; i++) {
         struct piece_stream *stream = heap_allocate_unset(sizeof(*stream));
 
         piece_stream_open(stream, path, piece[i], &part->values, bounds, lsn);
         add_stream(cursor, &stream->stream);
     }
+out:
+    return st;
 }
 
 static enum status add_streams(struct op *op, struct packed_cursor *cursor)
@@ -180,8 +197,8 @@ static enum status add_streams(struct op *op, struct packed_cursor *cursor)
         if (may_have(pin->run[i], has_hash, hash))
             TRY(add_run(op, cursor, pin->run[i], bounds));
     if (pin->sealed)
-        add_pieces(cursor, pin->sealed, bounds, lsn);
-    add_pieces(cursor, pin->active, bounds, lsn);
+        TRY(add_pieces(op, cursor, pin->sealed, bounds, lsn));
+    TRY(add_pieces(op, cursor, pin->active, bounds, lsn));
 out:
     return st;
 }
@@ -264,10 +281,10 @@ enum status packed_cursor_open(struct op *op, struct packed *packed, struct pack
                                const struct packed_walk *walk, struct packed_cursor **cursor)
 {
     struct packed_cursor *opened = NULL;
-    enum status st;
+    enum status st = ST_OK;
 
-    TRY(op_may_take_long(op));
-    thread_assert_may_block();
+    if (is_whole_bucket(walk->from))
+        TRY(op_may_take_long(op));
     opened = cursor_new(packed, pin, walk);
     if (packed_is_dropped(packed, key_bucket(walk->from)))
         opened->spans = false; /* and nothing is in it */
@@ -380,18 +397,21 @@ out:
     return st;
 }
 
-static int64_t count_delta(struct delta *delta, const struct part *part, uint64_t lsn)
+static enum status count_delta(struct op *op, struct delta *delta, const struct part *part, uint64_t lsn,
+                               int64_t *count)
 {
-    struct delta_path *path = delta_find(delta, part->bucket, part->path);
+    struct delta_path *path;
     struct piece *piece[PIECES_MAX];
-    size_t pieces = path ? piece_list(path, piece) : 0;
-    int64_t count = 0;
+    size_t pieces;
+    enum status st;
 
+    TRY(list_pieces(op, part, delta, piece, &path, &pieces));
     for (size_t i = 0; i < pieces; i++) {
-        count += piece_count(path, piece[i], &part->values, lsn);
+        *count += piece_count(path, piece[i], &part->values, lsn);
         piece_release(piece[i]);
     }
-    return count;
+out:
+    return st;
 }
 
 static enum status count_runs(struct op *op, struct packed *packed, const struct packed_pin *pin,
@@ -410,14 +430,21 @@ out:
     return st;
 }
 
-static int64_t count_deltas(const struct packed_pin *pin, const struct part *part, bool spans, uint64_t lsn)
+static enum status count_deltas(struct op *op, const struct packed_pin *pin, const struct part *part,
+                                bool spans, uint64_t lsn, int64_t *count)
 {
-    int64_t count = 0;
+    enum status st = ST_OK;
 
+    if (spans) {
+        *count += paths_count(pin->active, part->bucket, lsn);
+        *count += pin->sealed ? paths_count(pin->sealed, part->bucket, lsn) : 0;
+        return ST_OK;
+    }
     if (pin->sealed)
-        count += spans ? paths_count(pin->sealed, part->bucket, lsn) : count_delta(pin->sealed, part, lsn);
-    return count +
-           (spans ? paths_count(pin->active, part->bucket, lsn) : count_delta(pin->active, part, lsn));
+        TRY(count_delta(op, pin->sealed, part, lsn, count));
+    TRY(count_delta(op, pin->active, part, lsn, count));
+out:
+    return st;
 }
 
 /* All of a bucket. */
@@ -439,12 +466,12 @@ enum status packed_count(struct op *op, struct packed *packed, struct packed_pin
     char *places = NULL;
     struct part part;
     int64_t sum = 0;
-    enum status st;
+    enum status st = ST_OK;
 
     assert(pin);
     *count = 0;
-    TRY(op_may_take_long(op));
-    thread_assert_may_block();
+    if (spans)
+        TRY(op_may_take_long(op));
     places = heap_allocate_unset(part_bytes(from, to));
     if (spans)
         part_of_bucket(&part, places, from);
@@ -453,7 +480,7 @@ enum status packed_count(struct op *op, struct packed *packed, struct packed_pin
     if (packed_is_dropped(packed, part.bucket) || slice_compare(part.low, part.high) >= 0)
         goto out;
     TRY(count_runs(op, packed, pin, &part, &sum));
-    sum += count_deltas(pin, &part, spans, lsn);
+    TRY(count_deltas(op, pin, &part, spans, lsn, &sum));
     *count = sum > 0 ? (uint64_t)sum : 0;
 out:
     free(places);

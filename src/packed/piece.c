@@ -7,7 +7,7 @@
 #include "keys/bytes.h"
 #include "packed/piece.h"
 
-enum { TAKES_IN_TIMES = 3, INSERTION_MAX = 12 };
+enum { TAKES_IN_TIMES = 3, INSERTION_MAX = 12, SORTED_SOON_MAX = 512 };
 
 /*
  * What is compared lies side by side: eight bytes of the value behind those that all values of the range begin with,
@@ -214,8 +214,8 @@ static struct piece *sort_range(struct delta_path *path, uint32_t begin, uint32_
     return with_sums(path, piece);
 }
 
-/* Of equal entries the older piece's come first. Takes both away. */
-static struct piece *merge(struct delta_path *path, struct piece *older, struct piece *newer)
+/* Of equal entries the older piece's come first. */
+static struct piece *merge(struct delta_path *path, const struct piece *older, const struct piece *newer)
 {
     struct piece *merged = new_piece(path, (size_t)older->count + newer->count);
     uint32_t left = 0, right = 0;
@@ -229,37 +229,66 @@ static struct piece *merge(struct delta_path *path, struct piece *older, struct 
     }
     assert(left == older->count);
     assert(right == newer->count);
-    delta_adds_bytes(path->delta, -(int64_t)(piece_bytes(older->count) + piece_bytes(newer->count)));
-    piece_release(older);
-    piece_release(newer);
     return with_sums(path, merged);
 }
 
-/* Under the mutex, and so is what follows. */
-static void merge_last_two(struct delta_path *path, struct delta_sorted *sorted)
-{
-    size_t last = --sorted->piece_count;
+/* What a path's pieces are to be. Readers have those of before until it is done. */
+struct change {
+    struct piece *piece[PIECES_MAX];
+    size_t count;
+    uint32_t entry_count;
+    struct piece *replaced[2 * PIECES_MAX];
+    size_t replaced_count;
+};
 
-    thread_assert_locked(&sorted->mutex);
-    assert(last > 0);
-    sorted->piece[last - 1] = merge(path, sorted->piece[last - 1], sorted->piece[last]);
+static void begin_change(struct delta_sorted *sorted, struct change *change)
+{
+    thread_assert_locked(&sorted->sorting);
+    *change = (struct change){ .count = sorted->piece_count, .entry_count = sorted->entry_count };
+    memcpy(change->piece, sorted->piece, sorted->piece_count * sizeof(struct piece *));
 }
 
-static void sort_new(struct delta_path *path, struct delta_sorted *sorted)
+static void merge_last_two(struct delta_path *path, struct change *change)
+{
+    struct piece **last = &change->piece[change->count - 2];
+    struct piece *merged;
+
+    assert(change->count >= 2);
+    assert(change->replaced_count + 2 <= 2 * PIECES_MAX); /* each merge leaves one fewer */
+    merged = merge(path, last[0], last[1]);
+    memcpy(&change->replaced[change->replaced_count], last, 2 * sizeof(*last));
+    change->replaced_count += 2;
+    last[0] = merged;
+    change->count--;
+}
+
+static void end_change(struct delta_path *path, struct delta_sorted *sorted, const struct change *change)
+{
+    pthread_mutex_lock(&sorted->mutex);
+    memcpy(sorted->piece, change->piece, change->count * sizeof(struct piece *));
+    sorted->piece_count = change->count;
+    sorted->entry_count = change->entry_count;
+    pthread_mutex_unlock(&sorted->mutex);
+    for (size_t i = 0; i < change->replaced_count; i++) {
+        delta_adds_bytes(path->delta, -(int64_t)piece_bytes(change->replaced[i]->count));
+        piece_release(change->replaced[i]);
+    }
+}
+
+/* What is new becomes a piece, which takes in its neighbours. */
+static void sort_new(struct delta_path *path, struct change *change)
 {
     uint32_t count = atomic_load_explicit(&path->count, memory_order_acquire);
-    size_t pieces;
 
-    thread_assert_locked(&sorted->mutex);
-    assert(count >= sorted->entry_count); /* a path only grows */
-    if (count == sorted->entry_count)
+    assert(count >= change->entry_count); /* a path only grows */
+    if (count == change->entry_count)
         return;
-    assert(sorted->piece_count < PIECES_MAX); /* each is three times as large as the next: they are few */
-    sorted->piece[sorted->piece_count++] = sort_range(path, sorted->entry_count, count);
-    sorted->entry_count = count;
-    while ((pieces = sorted->piece_count) > 1 &&
-           sorted->piece[pieces - 2]->count / TAKES_IN_TIMES < sorted->piece[pieces - 1]->count)
-        merge_last_two(path, sorted);
+    assert(change->count < PIECES_MAX); /* each is three times as large as the next: they are few */
+    change->piece[change->count++] = sort_range(path, change->entry_count, count);
+    change->entry_count = count;
+    while (change->count > 1 &&
+           change->piece[change->count - 2]->count / TAKES_IN_TIMES < change->piece[change->count - 1]->count)
+        merge_last_two(path, change);
 }
 
 static struct piece *hold(struct piece *piece)
@@ -282,35 +311,93 @@ void piece_release(struct piece *piece)
         free(piece);
 }
 
+/* All pieces, if they have as many entries. */
+static bool list_sorted(struct delta_sorted *sorted, uint32_t entries, struct piece *list[PIECES_MAX],
+                        size_t *count)
+{
+    bool is_sorted;
+
+    pthread_mutex_lock(&sorted->mutex);
+    is_sorted = sorted->entry_count >= entries;
+    *count = is_sorted ? sorted->piece_count : 0;
+    for (size_t i = 0; i < *count; i++)
+        list[i] = hold(sorted->piece[i]);
+    pthread_mutex_unlock(&sorted->mutex);
+    return is_sorted;
+}
+
+/* By who holds `sorting`. */
+static void sort(struct delta_path *path, struct delta_sorted *sorted)
+{
+    struct change change;
+
+    begin_change(sorted, &change);
+    sort_new(path, &change);
+    end_change(path, sorted, &change);
+}
+
 size_t piece_list(struct delta_path *path, struct piece *list[PIECES_MAX])
 {
+    uint32_t entries = atomic_load_explicit(&path->count, memory_order_acquire);
     struct delta_sorted *sorted = delta_in_order(path);
     size_t count;
 
-    pthread_mutex_lock(&sorted->mutex);
-    sort_new(path, sorted);
-    count = sorted->piece_count;
-    for (size_t i = 0; i < count; i++)
-        list[i] = hold(sorted->piece[i]);
-    pthread_mutex_unlock(&sorted->mutex);
+    if (list_sorted(sorted, entries, list, &count))
+        return count;
+    pthread_mutex_lock(&sorted->sorting);
+    sort(path, sorted);
+    pthread_mutex_unlock(&sorted->sorting);
+    list_sorted(sorted, entries, list, &count);
     return count;
+}
+
+/* How many entries sort_new() would sort or move: those that are new, and those of the pieces that they take in. */
+static size_t entries_to_sort(struct delta_path *path, const struct delta_sorted *sorted)
+{
+    size_t entries = atomic_load_explicit(&path->count, memory_order_acquire) - sorted->entry_count;
+
+    if (entries == 0)
+        return 0;
+    for (size_t i = sorted->piece_count; i > 0 && sorted->piece[i - 1]->count / TAKES_IN_TIMES < entries; i--)
+        entries += sorted->piece[i - 1]->count;
+    return entries;
+}
+
+bool piece_list_soon(struct delta_path *path, struct piece *list[PIECES_MAX], size_t *count)
+{
+    uint32_t entries = atomic_load_explicit(&path->count, memory_order_acquire);
+    struct delta_sorted *sorted = delta_in_order(path);
+    bool is_soon;
+
+    if (list_sorted(sorted, entries, list, count))
+        return true;
+    if (pthread_mutex_trylock(&sorted->sorting) != 0)
+        return false;
+    is_soon = entries_to_sort(path, sorted) <= SORTED_SOON_MAX;
+    if (is_soon)
+        sort(path, sorted);
+    pthread_mutex_unlock(&sorted->sorting);
+    return is_soon && list_sorted(sorted, entries, list, count);
 }
 
 struct piece *piece_whole(struct delta_path *path)
 {
     struct delta_sorted *sorted = atomic_load(&path->in_order);
     uint32_t count = atomic_load_explicit(&path->count, memory_order_acquire);
-    struct piece *whole = NULL;
+    struct change change;
+    struct piece *whole;
 
     if (!sorted) /* mostly nobody has asked for it, and nobody will */
         return count ? sort_range(path, 0, count) : NULL;
-    pthread_mutex_lock(&sorted->mutex);
-    sort_new(path, sorted);
-    while (sorted->piece_count > 1)
-        merge_last_two(path, sorted);
-    if (sorted->piece_count > 0)
-        whole = hold(sorted->piece[0]);
-    pthread_mutex_unlock(&sorted->mutex);
+    pthread_mutex_lock(&sorted->sorting);
+    begin_change(sorted, &change);
+    sort_new(path, &change);
+    while (change.count > 1)
+        merge_last_two(path, &change);
+    end_change(path, sorted, &change);
+    whole = change.count ? hold(change.piece[0])
+                         : NULL; /* its place is a reference until `sorting` is given up */
+    pthread_mutex_unlock(&sorted->sorting);
     return whole;
 }
 

@@ -84,6 +84,7 @@ static enum status read_page(struct op *op, struct run_reader *reader, uint64_t 
     enum status st = ST_OK;
 
     reader->is_at = false;
+    TRY(op_may_take_long(op)); /* the disk */
     if (!reader->cursor)
         TRY(runs->open(op, reader->space, reader->once, &reader->cursor));
     TRY(runs->read(op, reader->space, reader->cursor, move, key, &page->row));

@@ -14,6 +14,7 @@
  */
 enum { BLOCK_ROWS_FIRST = 64, BLOCK_ROWS_MAX = 4096, BLOCK_BYTES = 1024 * 1024 };
 enum { PICK_ROWS_FIRST = 24, PICK_ROWS_MAX = 64 };
+enum { BYTES_OF_A_STEP = 512 };
 
 /* The bits of the least (fill 00) or the greatest (fill ff) EPK that begins with the prefix. */
 static uint32_t prefix_bits(const struct container *container, const struct epk *prefix, uint8_t fill)
@@ -461,13 +462,24 @@ static enum status read_block(struct op *op, struct partition_scan *scan, struct
     return st;
 }
 
+/* Rows that were read are looked at, and many are printed: a step is a small one, or so many bytes of a large one. */
+static enum status spend(struct op *op, const struct partition_scan *scan)
+{
+    const struct rows *rows = &scan->rows;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < rows->count; i++)
+        bytes += rows->row[i].value.size;
+    return op_spend(op, rows->count + bytes / BYTES_OF_A_STEP);
+}
+
 static enum status next_picked(struct op *op, struct partition_scan *scan, bool *found)
 {
     enum status st = ST_OK;
 
     while (scan->at_row == scan->rows.count && scan->at_pick < scan->pick_count) {
-        TRY(op_check(op));
         TRY(read_block(op, scan, (struct number_span){ 0 }));
+        TRY(spend(op, scan));
     }
     *found = scan->at_row < scan->rows.count;
 out:
@@ -490,8 +502,8 @@ static enum status next_in_spans(struct op *op, struct partition_scan *scan, boo
             scan->at_row = 0;
             continue;
         }
-        TRY(op_check(op));
         TRY(read_block(op, scan, span));
+        TRY(spend(op, scan));
         if (scan->rows.count == 0)
             scan->at_span++;
     }

@@ -31,6 +31,13 @@ struct workload;
 /* Of the time from which on plans are noted: of every query. */
 enum { PLANS_OF_ALL_US = 1 };
 
+/* How many queries are not tried by loop threads, by a hash of their texts: trial.h. */
+enum { TRIAL_COUNTS = 4096 };
+typedef atomic_uchar trial_count;
+struct trials {
+    trial_count count[TRIAL_COUNTS];
+};
+
 /* What operations work on; made once, by main/. */
 struct service {
     struct env *env;
@@ -53,6 +60,7 @@ struct service {
         plans_from_us; /* replies of queries that took as long have their plans, for those who watch; 0: none has */
     void (*print_token)(void *context, const struct grant *grant, struct buf *out); /* auth/ signs */
     void *token_context;
+    struct trials trials;
 };
 
 struct call;

@@ -774,11 +774,26 @@ static enum status answer_endpoint(struct router *router, struct exchange *excha
     return ST_OK;
 }
 
-/* Whether a loop thread may run it: what takes long, or waits for a script, would delay other connections. */
+/* Whether a loop thread may try: what takes long, or waits for a script, would delay other connections. */
 static bool may_run_inline(const struct exchange *exchange, const struct route *route)
 {
-    return route->flags & RUN_INLINE && exchange->class == CLASS_QUICK &&
+    return route->flags & RUN_INLINE && exchange->class != CLASS_SCRIPTS &&
            exchange->request.body.size <= INLINE_ITEM_BYTES_MAX;
+}
+
+/* What a loop thread began in vain is not charged, and takes no memory. */
+static enum status run_operation(struct op *op, struct routed *routed)
+{
+    struct op_mark mark = op_mark(op);
+    enum status st;
+
+    op->work = (struct work){ 0 };
+    op->spent = (struct spent){ 0 };
+    record_again(op);
+    st = routed->route->run(op, &routed->call, &routed->reply);
+    if (st == ST_WOULD_BLOCK)
+        op_rewind(op, mark);
+    return st;
 }
 
 /* Runs the operation: at once if a loop thread may, else on a pool thread. After its commit, only its end is run. */
@@ -792,9 +807,7 @@ static enum status run(struct exchange *exchange, struct routed *routed)
     if (!exchange->op.may_block && !may_run_inline(exchange, routed->route))
         return ST_WOULD_BLOCK;
     route_assert_owners(routed->route, &routed->call);
-    exchange->op.work = (struct work){ 0 }; /* what a loop thread began in vain is not charged */
-    record_again(&exchange->op);
-    return routed->route->run(&exchange->op, &routed->call, &routed->reply);
+    return run_operation(&exchange->op, routed);
 }
 
 /* Whether the operation has ended without writing anything. */

@@ -52,9 +52,9 @@ const struct route routes[] = {
     ROUTE("container_delete",   DELETE, NONE,   COLL,                 container_delete,  NONE,      0)
     ROUTE("range_list",         GET,    NONE,   COLL "/pkranges",     range_list,        METADATA,  RUN_INLINE)
 
-    ROUTE("document_plan",      POST,   PLAN,   COLL "/docs",         document_plan,     QUERY,     OF_ITEMS | READS)
+    ROUTE("document_plan",      POST,   PLAN,   COLL "/docs",         document_plan,     QUERY,     RUN_INLINE | OF_ITEMS | READS)
     ROUTE("document_batch",     POST,   BATCH,  COLL "/docs",         document_batch,    ITEMS,     OF_ITEMS)
-    ROUTE("document_query",     POST,   QUERY,  COLL "/docs",         document_query,    QUERY,     OF_ITEMS | READS)
+    ROUTE("document_query",     POST,   QUERY,  COLL "/docs",         document_query,    QUERY,     RUN_INLINE | OF_ITEMS | READS)
     ROUTE("document_upsert",    POST,   UPSERT, COLL "/docs",         document_upsert,   UPSERT,    RUN_INLINE | OF_ITEMS)
     ROUTE("document_create",    POST,   NONE,   COLL "/docs",         document_create,   CREATE,    RUN_INLINE | OF_ITEMS)
     ROUTE("document_list",      GET,    NONE,   COLL "/docs",         document_list,     FEED,      OF_ITEMS | SCANS)

@@ -190,6 +190,8 @@ static enum status bind_call(struct binder *b, struct expr *expr, const struct v
     enum status st;
 
     expr->builtin = builtin_find(expr->name);
+    if (expr->builtin && expr->builtin->flags & TAKES_LONG)
+        TRY(op_may_take_long(b->op));
     TRY(bind_arguments(b, expr, names, place));
     mistakes = b->mistakes.count;
     TRY(bind_wrong(b, check_call(b, expr, place)));
@@ -200,6 +202,10 @@ out:
 
 static enum status bind_udf(struct binder *b, const struct expr *expr)
 {
+    enum status st = op_may_take_long(b->op); /* JavaScript does */
+
+    if (st != ST_OK)
+        return st;
     b->bound->calls_udfs = true;
     if (++b->udfs > QUERY_UDFS_MAX)
         return bind_wrong(

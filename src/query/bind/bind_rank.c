@@ -171,6 +171,7 @@ enum status bind_rank_list(struct binder *b, struct select *select, const struct
     struct order_item *item = &select->order[0];
     enum status st;
 
+    TRY(op_may_take_long(b->op));
     if (item->direction_written)
         TRY(bind_wrong(b, mistake(b->op, select->order_span, "SC2222",
                                   "Specifying a sort order (ASC or DESC) in the ORDER BY RANK clause is not "

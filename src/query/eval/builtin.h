@@ -31,6 +31,7 @@ enum builtin_flags {
     SCORES = 1 << 9,       /* no code: stands in ORDER BY RANK alone */
     FUSES = 1 << 10,       /* no code: joins what ranks in ORDER BY RANK, and is no function elsewhere */
     LATE = 1 << 11,        /* the service's planner does not compute it, though its arguments are constants */
+    TAKES_LONG = 1 << 12,  /* whatever its arguments are: no loop thread calls it */
 };
 
 /* What is known of a path among the arguments where a call is true or, of the last two, compared with a constant. */

@@ -10,7 +10,10 @@
 #include "query/eval/rows.h"
 #include "query/eval/truth.h"
 
-enum { STEPS_BETWEEN_CHECKS = 1024, BYTES_OF_A_STEP = 256, ARGS_ON_STACK = 8 };
+enum { STEPS_BETWEEN_CHECKS = 1024, STEPS_INLINE = 128, BYTES_OF_A_STEP = 256, ARGS_ON_STACK = 8 };
+
+/* Of ours, in one of the op's. */
+enum { STEPS_OF_A_STEP = 8 };
 
 static void explain_memory(struct eval *eval)
 {
@@ -60,9 +63,10 @@ bool eval_spend(struct eval *eval, size_t bytes)
 {
     eval->steps += 1 + bytes / BYTES_OF_A_STEP;
     if (eval->steps >= eval->check_at && eval->status == ST_OK) {
-        enum status st = op_check(eval->op);
+        enum status st = op_spend(eval->op, (eval->steps - eval->told) / STEPS_OF_A_STEP);
 
-        eval->check_at = eval->steps + STEPS_BETWEEN_CHECKS;
+        eval->told = eval->steps;
+        eval->check_at = eval->steps + (eval->op->may_block ? STEPS_BETWEEN_CHECKS : STEPS_INLINE);
         if (st != ST_OK)
             eval_fail(eval, st);
     }

@@ -20,9 +20,10 @@ struct eval {
     query_udf_told *udf_told;
     bool tells; /* calls are told, and not made */
     void *udf_context;
-    struct value *slot;       /* the sources' values, by EXPR_NAME's slot */
-    struct value *result;     /* aggregates and keys of a group, by the slots of EXPR_CALL and EXPR_RESULT */
-    uint64_t steps, check_at; /* work done so far, and when to look at the clock again */
+    struct value *slot;   /* the sources' values, by EXPR_NAME's slot */
+    struct value *result; /* aggregates and keys of a group, by the slots of EXPR_CALL and EXPR_RESULT */
+    uint64_t steps, told; /* work done so far, and how much of it the op was told of */
+    uint64_t check_at;    /* when to tell it again */
 };
 
 /* The members that follow the row's body; undefined, and a failure, where there is no memory for them. */

@@ -7,7 +7,7 @@
 #include "query/eval/like.h"
 #include "query/eval/chars.h"
 
-enum { STEPS_BETWEEN_CHECKS = 1 << 16 };
+enum { STEPS_BETWEEN_CHECKS = 1 << 16, OP_STEPS = 100 };
 
 enum element_kind {
     ELEMENT_END,   /* of the pattern */
@@ -194,7 +194,7 @@ static bool step(struct like *like, size_t bytes)
     if (like->steps < STEPS_BETWEEN_CHECKS)
         return true;
     like->steps = 0;
-    st = op_check(like->eval->op);
+    st = op_spend(like->eval->op, OP_STEPS);
     if (st != ST_OK)
         eval_fail(like->eval, st);
     return st == ST_OK;

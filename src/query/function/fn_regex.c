@@ -160,12 +160,12 @@ static struct value fn_regexreplaceall(struct eval *eval, const struct value *ar
 
 static const struct builtin rows[] = {
     /* name, fewest and most arguments; then what is not as usual */
-    { "REGEXEXTRACT", 2, 4, .code = fn_regexextract, .flags = LATE },
-    { "REGEXEXTRACTALL", 2, 4, .code = fn_regexextractall, .flags = LATE },
-    { "REGEXMATCH", 2, 3, .code = fn_regexmatch, .flags = LATE,
+    { "REGEXEXTRACT", 2, 4, .code = fn_regexextract, .flags = LATE | TAKES_LONG },
+    { "REGEXEXTRACTALL", 2, 4, .code = fn_regexextractall, .flags = LATE | TAKES_LONG },
+    { "REGEXMATCH", 2, 3, .code = fn_regexmatch, .flags = LATE | TAKES_LONG,
       .claim = { CLAIM_KINDS, JSON_STRING, JSON_STRING } },
-    { "REGEXREPLACE", 3, 4, .code = fn_regexreplace, .flags = LATE },
-    { "REGEXREPLACEALL", 3, 4, .code = fn_regexreplaceall, .flags = LATE },
+    { "REGEXREPLACE", 3, 4, .code = fn_regexreplace, .flags = LATE | TAKES_LONG },
+    { "REGEXREPLACEALL", 3, 4, .code = fn_regexreplaceall, .flags = LATE | TAKES_LONG },
 };
 
 const struct builtin_family builtins_regex = { rows, sizeof(rows) / sizeof(rows[0]) };

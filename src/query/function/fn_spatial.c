@@ -211,12 +211,15 @@ static struct value fn_isvaliddetailed(struct eval *eval, const struct value *ar
 
 static const struct builtin rows[] = {
     /* name, fewest and most arguments; then what is not as usual */
-    { "ST_AREA", 1, 1, .code = fn_area, .flags = SPATIAL },
-    { "ST_DISTANCE", 2, 2, .code = fn_distance, .flags = SPATIAL | ORDERS, .claim = { CLAIM_DISTANCE } },
-    { "ST_INTERSECTS", 2, 2, .code = fn_intersects, .flags = SPATIAL, .claim = { CLAIM_TOUCHES } },
-    { "ST_ISVALID", 1, 1, .code = fn_isvalid, .flags = SPATIAL | TAKES_UNDEFINED },
-    { "ST_ISVALIDDETAILED", 1, 1, .code = fn_isvaliddetailed, .flags = SPATIAL | TAKES_UNDEFINED },
-    { "ST_WITHIN", 2, 2, .code = fn_within, .flags = SPATIAL, .claim = { CLAIM_TOUCHES } },
+    { "ST_AREA", 1, 1, .code = fn_area, .flags = SPATIAL | TAKES_LONG },
+    { "ST_DISTANCE", 2, 2, .code = fn_distance, .flags = SPATIAL | TAKES_LONG | ORDERS,
+      .claim = { CLAIM_DISTANCE } },
+    { "ST_INTERSECTS", 2, 2, .code = fn_intersects, .flags = SPATIAL | TAKES_LONG,
+      .claim = { CLAIM_TOUCHES } },
+    { "ST_ISVALID", 1, 1, .code = fn_isvalid, .flags = SPATIAL | TAKES_LONG | TAKES_UNDEFINED },
+    { "ST_ISVALIDDETAILED", 1, 1, .code = fn_isvaliddetailed,
+      .flags = SPATIAL | TAKES_LONG | TAKES_UNDEFINED },
+    { "ST_WITHIN", 2, 2, .code = fn_within, .flags = SPATIAL | TAKES_LONG, .claim = { CLAIM_TOUCHES } },
 };
 
 const struct builtin_family builtins_spatial = { rows, sizeof(rows) / sizeof(rows[0]) };

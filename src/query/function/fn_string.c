@@ -264,7 +264,7 @@ static struct value fn_lastsubstringafter(struct eval *eval, const struct value 
 
 /* --- trimming: of white space, or of any of the characters of a second string --- */
 
-enum { TRIM_LEFT = 1, TRIM_RIGHT = 2, TRIM_BYTES_BETWEEN_CHECKS = 1 << 24 };
+enum { TRIM_LEFT = 1, TRIM_RIGHT = 2, TRIM_BYTES_BETWEEN_CHECKS = 1 << 16, TRIM_STEPS = 8 };
 
 struct trim {
     struct eval *eval;
@@ -295,7 +295,7 @@ static bool in_set(struct trim *trim, struct slice character)
     trim->searched_bytes += trim->set.size;
     if (trim->searched_bytes > TRIM_BYTES_BETWEEN_CHECKS) {
         trim->searched_bytes = 0;
-        st = op_check(trim->eval->op);
+        st = op_spend(trim->eval->op, TRIM_STEPS);
         if (st != ST_OK)
             return eval_fail(trim->eval, st), false;
     }

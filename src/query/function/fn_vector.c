@@ -228,8 +228,9 @@ static struct value fn_vectorscore(struct eval *eval, const struct value *arg, i
 }
 
 static const struct builtin rows[] = {
-    { "VECTORDISTANCE", 2, 4, .code = fn_vectordistance, .flags = NOT_OF_ITEM | RANKS, .bind = vector_bind },
-    { "_VECTORSCORE", 2, 4, .code = fn_vectorscore, .flags = NOT_OF_ITEM | ORDERS | DESCENDS,
+    { "VECTORDISTANCE", 2, 4, .code = fn_vectordistance, .flags = NOT_OF_ITEM | TAKES_LONG | RANKS,
+      .bind = vector_bind },
+    { "_VECTORSCORE", 2, 4, .code = fn_vectorscore, .flags = NOT_OF_ITEM | TAKES_LONG | ORDERS | DESCENDS,
       .bind = vector_bind },
 };
 

@@ -13,6 +13,8 @@ static const double cost_of_seek = 2;     /* passing over entries to the one tha
 
 static const double cost_of_covered = 0.5; /* an entry that becomes, with those of its term, a row */
 
+enum { ENTRIES_OF_A_STEP = 8 }; /* walked over; steps of an operation (base/op.h) are as long as costs here */
+
 struct cost {
     double items; /* in the scope, that the access gives */
     double work;  /* to find their numbers */

@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "index/set.h"
+#include "query/plan/cost.h"
 #include "query/plan/numbers.h"
 
 enum {
@@ -129,7 +130,7 @@ static enum status walk_range(struct gathering *gathering, const struct access *
                 set->end = block.number[block.count - 1] + 1;
             break;
         }
-        TRY(op_check(op));
+        TRY(op_spend(op, 1 + block.count / ENTRIES_OF_A_STEP));
     }
 out:
     index_cursor_close(cursor);

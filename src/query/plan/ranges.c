@@ -14,6 +14,7 @@
 enum {
     INFERENCE_BYTES_MAX = 32 * 1024 * 1024,
     MEETINGS_MAX = 1 << 16, /* of boxes: past it one side is enough, for it holds the meeting */
+    PAIRS_OF_A_STEP = 8,    /* that meet, of the operation's (base/op.h) */
 };
 
 struct box {
@@ -34,6 +35,7 @@ static const struct keys no_key = { 0 };
 struct inference {
     struct op *op;
     const struct query_key *key;
+    enum status status; /* a loop thread has no time for it, or nobody */
 };
 
 /* More boxes than there may be are every key. */
@@ -80,6 +82,14 @@ static bool meet_boxes(const struct box *a, const struct box *b, struct box *bot
     return true;
 }
 
+/* What a loop thread has no time for is told at the end. */
+static bool may_go_on(struct inference *inference, size_t pairs)
+{
+    if (inference->status == ST_OK)
+        inference->status = op_spend(inference->op, pairs / PAIRS_OF_A_STEP);
+    return inference->status == ST_OK;
+}
+
 static struct keys meet(struct inference *inference, struct keys a, struct keys b)
 {
     struct keys both = no_key;
@@ -87,7 +97,7 @@ static struct keys meet(struct inference *inference, struct keys a, struct keys 
 
     if (a.all || b.all)
         return a.all ? b : a;
-    if (a.count * b.count > MEETINGS_MAX)
+    if (a.count * b.count > MEETINGS_MAX || !may_go_on(inference, a.count * b.count))
         return a.count < b.count ? a : b;
     for (size_t i = 0; i < a.count; i++)
         for (size_t k = 0; k < b.count; k++)
@@ -194,7 +204,7 @@ static struct values common(struct inference *inference, struct values a, struct
     struct interval *room;
     size_t count = 0;
 
-    if (a.count * b.count > VALUES_MET_MAX)
+    if (a.count * b.count > VALUES_MET_MAX || !may_go_on(inference, a.count * b.count))
         return a.count < b.count ? a : b;
     room = values_room(&reader, a.count * b.count);
     if (!room)
@@ -488,7 +498,7 @@ static void keep_points(struct op *op, struct query_ranges *ranges)
 enum status query_ranges(struct op *op, const struct select *select, const struct query_key *key,
                          struct query_ranges *ranges)
 {
-    struct inference inference = { op, key };
+    struct inference inference = { .op = op, .key = key };
     struct arena callers = op->arena;
     struct arena own;
     struct keys keys;
@@ -501,6 +511,8 @@ enum status query_ranges(struct op *op, const struct select *select, const struc
     own = op->arena;
     op->arena = callers;
     keep_points(op, ranges);
+    if (inference.status != ST_OK)
+        op->error = arena_text(&op->arena, slice_of(op->error)); /* it may lie in what is given back */
     arena_free(&own);
-    return ST_OK;
+    return inference.status;
 }

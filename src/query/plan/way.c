@@ -47,6 +47,7 @@ static void choose_items(struct way *way)
 {
     assert(way->access); /* the filter was read */
     way->picked = way->access->kind != ACCESS_ANY && (always(way) || way->pick < way->scan);
+    way->cost = way->picked ? way->pick : way->scan;
 }
 
 bool way_picks_fewer(const struct way *way, double rows)
@@ -134,8 +135,10 @@ static enum status choose_walk(struct way *way, const struct select *select, con
     if (!is_worth(way, cost))
         goto out;
     TRY(find_missing(way));
-    if (!is_among_missing(way, page))
-        way->kind = WAY_WALK;
+    if (is_among_missing(way, page))
+        goto out;
+    way->kind = WAY_WALK;
+    way->cost = cost;
 out:
     return st;
 }
@@ -151,8 +154,10 @@ static enum status choose_entries(struct way *way, struct eval *eval, const stru
     if (way->covered.kind == COVERED_NOT)
         goto out;
     TRY(covered_cost(&way->planner, &way->covered, &cost));
-    if (is_worth(way, cost) || (way->covered.kind == COVERED_COUNT && is_small(way->planner.index)))
-        way->kind = WAY_ENTRIES;
+    if (!is_worth(way, cost) && (way->covered.kind != COVERED_COUNT || !is_small(way->planner.index)))
+        goto out;
+    way->kind = WAY_ENTRIES;
+    way->cost = cost;
 out:
     return st;
 }

@@ -37,6 +37,7 @@ struct way {
     bool picked;                      /* items are picked: as the way, or where a walk could not go on */
     double scope_items, access_items; /* about */
     double scan, pick;      /* what it costs to look at all of them, or at those that the access gives */
+    double cost;            /* of the way that was chosen; 0 where nothing was weighed */
     struct order_walk walk; /* WAY_WALK */
     bool misses;            /* WAY_WALK: items that the index does not have come behind it */
     struct covered covered;

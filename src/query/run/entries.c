@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "index/set.h"
+#include "query/plan/cost.h"
 #include "query/plan/numbers.h"
 #include "query/run/entries.h"
 
@@ -154,7 +155,7 @@ static enum status terms_next(struct op *op, struct query_source *source, struct
             continue;
         }
         TRY(index_cursor_next(op, entries->cursor, &block));
-        TRY(op_check(op));
+        TRY(op_spend(op, 1 + block.count / ENTRIES_OF_A_STEP));
         if (block.count == 0) {
             st = give_missing(op, entries, row, found);
             break;

@@ -113,11 +113,15 @@ static enum status choose_way(struct run *run)
 {
     const struct query_options *options = &run->query->options;
     struct way_page page = page_of(&run->fill);
+    enum status st;
 
     run->way = (struct way){ .allowed = options->way,
                              .explains = options->explain != 0,
                              .planner = { .planar = options->planar } };
-    return way_choose(&run->way, &run->cursor.eval, run->cursor.source->index, run->cursor.select, &page);
+    TRY(way_choose(&run->way, &run->cursor.eval, run->cursor.source->index, run->cursor.select, &page));
+    TRY(op_may_spend(run->cursor.eval.op, run->way.cost)); /* a loop thread does not begin what is long */
+out:
+    return st;
 }
 
 static void pick_items(struct run *run)

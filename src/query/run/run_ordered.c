@@ -11,6 +11,7 @@
 
 #include "index/set.h"
 #include "keys/epk.h"
+#include "query/plan/cost.h"
 #include "query/plan/order.h"
 #include "query/run/run_private.h"
 
@@ -124,7 +125,7 @@ static enum status next_block(struct ordered *ordered)
     enum status st;
 
     TRY(index_cursor_next(op, ordered->cursor, &ordered->block));
-    TRY(op_check(op));
+    TRY(op_spend(op, 1 + ordered->block.count / ENTRIES_OF_A_STEP));
     ordered->done = 0;
     ordered->ended = ordered->block.count == 0;
     if (!ordered->ended && order_term_is_cut(ordered->walk, ordered->block.term))

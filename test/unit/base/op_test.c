@@ -1,4 +1,5 @@
 /* test/unit/base/op_test.c - one operation: how it fails and when it should stop. */
+#include "base/limits.h"
 #include "base/op.h"
 #include "test.h"
 
@@ -22,6 +23,25 @@ TEST(what_takes_long_is_for_threads_that_may_wait)
     CHECK(op_may_take_long(test_op()) == ST_OK && !test_op()->error);
     test_op()->may_block = false;
     CHECK(op_may_take_long(test_op()) == ST_WOULD_BLOCK && test_op()->error);
+}
+
+TEST(a_loop_thread_spends_its_steps_and_then_gives_up_and_others_have_as_many_as_they_need)
+{
+    struct op *op = test_op();
+
+    op_begin(op, 1000);
+    op->may_block = false;
+    CHECK(op_may_spend(op, INLINE_STEPS_MAX) == ST_OK);
+    CHECK(op_may_spend(op, INLINE_STEPS_MAX + 0.5) == ST_WOULD_BLOCK);
+    CHECK(op_spend(op, INLINE_STEPS_MAX - 2) == ST_OK && op_may_spend(op, 2) == ST_OK);
+    CHECK(op_may_spend(op, 3) == ST_WOULD_BLOCK && op_spend(op, 1) == ST_OK);
+    CHECK(op_spend(op, 2) == ST_WOULD_BLOCK);
+    CHECK(op_spend(op, 1) == ST_WOULD_BLOCK && op_spend(op, 0) == ST_OK);
+    op->may_block = true;
+    CHECK(op_may_spend(op, 1e9) == ST_OK && op_spend(op, UINT64_MAX) == ST_OK);
+    op->may_block = false;
+    op_begin(op, 1000);
+    CHECK(op_spend(op, INLINE_STEPS_MAX) == ST_OK);
 }
 
 TEST(every_status_has_its_row)

@@ -141,6 +141,18 @@ static void answer_sent(struct exchange *exchange)
     buf_printf(&exchange->answer.body, "%llu", (unsigned long long)stats.bytes_out);
 }
 
+static enum status spend_all(struct exchange *exchange)
+{
+    uint32_t steps = exchange->op.may_block ? 0 : exchange->op.steps_left;
+
+    if (!exchange->op.may_block && steps == 0)
+        return ST_WOULD_BLOCK;
+    CHECK(op_spend(&exchange->op, steps) == ST_OK);
+    exchange->answer.status = 200;
+    buf_printf(&exchange->answer.body, "%u", steps);
+    return ST_OK;
+}
+
 static enum status handle(void *context, struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
@@ -153,6 +165,8 @@ static enum status handle(void *context, struct exchange *exchange)
         return ST_PENDING;
     if (exchange->resumed && !exchange->op.may_block)
         count_resumed();
+    if (slice_starts_with(target, "/steps"))
+        return spend_all(exchange);
     if (slice_starts_with(target, "/pending-pool") && !exchange->op.may_block)
         return ST_WOULD_BLOCK;
     if ((waits || stuck || slice_starts_with(target, "/pool")) && !exchange->op.may_block) {

@@ -10,6 +10,7 @@
  *     /hold     keeps the loop itself until gate_open();   /sent   answers how many bytes the server has sent
  *     /closed   may send no body: 401
  *     /pending  is pending until resume_all(), then does as /echo; /pending-pool goes to the pool in between
+ *     /steps    spends all the steps that it has on the loop and answers how many; goes to the pool if there are none
  * A read that gets nothing for ten seconds fails the test rather than hang it.
  */
 #pragma once

@@ -1,9 +1,11 @@
 /* test/unit/http/server_test.c - listening, stopping, many clients, and clients that leave. */
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "harness.h"
 #include "http/server.h"
 
@@ -145,6 +147,36 @@ TEST(a_request_that_waits_does_not_delay_others_on_its_loop)
     CHECK(reply.status == 200 && slice_is(reply.body, "GET /wait\n"));
     client_close(&waiting);
     client_close(&other);
+    site_close(server);
+}
+
+TEST(what_comes_together_shares_the_steps_of_a_round_and_what_gets_none_goes_to_the_pool)
+{
+    enum { CLIENTS = ROUND_STEPS_MAX / INLINE_STEPS_MAX + 3 };
+    struct http_server *server = site_open(NULL); /* one loop */
+    struct client holding = client_connect(server, 0), clients[CLIENTS];
+    int on_loop = 0, on_pool = 0;
+
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = client_connect(server, 0);
+        CHECK(client_ask(&clients[i], "GET /echo HTTP/1.1\r\n\r\n").status == 200);
+    }
+    client_send(&holding, "GET /hold HTTP/1.1\r\n\r\n");
+    gate_wait_for(1);
+    for (int i = 0; i < CLIENTS; i++)
+        client_send(&clients[i], "GET /steps HTTP/1.1\r\n\r\n");
+    gate_open();
+    for (int i = 0; i < CLIENTS; i++) {
+        struct reply reply = client_read(&clients[i]);
+
+        on_loop += atoi(reply.body.data) == INLINE_STEPS_MAX;
+        on_pool += slice_is(reply.body, "0");
+    }
+    CHECK(on_loop == ROUND_STEPS_MAX / INLINE_STEPS_MAX && on_pool == 3);
+    CHECK(atoi(client_ask(&clients[0], "GET /steps HTTP/1.1\r\n\r\n").body.data) == INLINE_STEPS_MAX);
+    for (int i = 0; i < CLIENTS; i++)
+        client_close(&clients[i]);
+    client_close(&holding);
     site_close(server);
 }
 

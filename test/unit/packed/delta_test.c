@@ -1,4 +1,5 @@
 /* test/unit/packed/delta_test.c - entries as they come, and sorted when they are asked for. */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "packed/delta.h"
@@ -60,6 +61,36 @@ TEST(pieces_are_few_sorted_and_have_every_entry_once)
     whole = piece_whole(delta_find(delta, BUCKET, PATH));
     CHECK(whole->count == entries && is_sorted(delta_find(delta, BUCKET, PATH), whole));
     piece_release(whole);
+    delta_release(delta);
+}
+
+TEST(a_reader_in_a_hurry_sorts_what_is_little_and_leaves_what_is_much_to_others)
+{
+    struct delta *delta = delta_new();
+    struct piece *list[PIECES_MAX];
+    struct delta_path *path;
+    size_t count;
+
+    for (uint64_t number = 1; number <= 300; number++)
+        append(delta, 1, "a", number, true);
+    path = delta_find(delta, BUCKET, PATH);
+    CHECK(piece_list_soon(path, list, &count) && count == 1 && list[0]->count == 300);
+    piece_release(list[0]);
+    for (uint64_t number = 301; number <= 2000; number++)
+        append(delta, 2, "a", number, true);
+    CHECK(!piece_list_soon(path, list, &count));
+    CHECK(piece_list(path, list) == 1 && list[0]->count == 2000);
+    piece_release(list[0]);
+    CHECK(piece_list_soon(path, list, &count) && count == 1 &&
+          list[0]->count == 2000); /* nothing is left to sort */
+    piece_release(list[0]);
+    append(delta, 3, "b", 1, true);
+    pthread_mutex_lock(&delta_in_order(path)->sorting); /* somebody else's */
+    CHECK(!piece_list_soon(path, list, &count));
+    pthread_mutex_unlock(&delta_in_order(path)->sorting);
+    CHECK(piece_list_soon(path, list, &count) && count == 2);
+    piece_release(list[0]);
+    piece_release(list[1]);
     delta_release(delta);
 }
 

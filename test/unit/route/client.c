@@ -44,7 +44,7 @@ static void open_client(struct client *client, const char *audit_path,
         .env = env_system(), .program = "/none", .children_max = 1, .cores = 1
     };
 
-    *client = (struct client){ 0 };
+    *client = (struct client){ .steps = INLINE_STEPS_MAX };
     rig_open(&client->rig, true);
     sem_init(&resumed, 0, 0);
     op_init(&client->exchange.op, client->rig.op->env, SIZE_MAX);
@@ -188,6 +188,7 @@ static void make_request(struct client *client, enum method method, const char *
     struct exchange *exchange = &client->exchange;
 
     op_begin(&exchange->op, INT64_MAX / 2);
+    exchange->op.steps_left = client->steps;
     exchange->state = NULL;
     exchange->refused = false;
     exchange->class = CLASS_QUICK;

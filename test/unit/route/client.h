@@ -19,6 +19,7 @@ struct client {
     const char *key;                      /* which it signs with */
     bool unsigned_request, was_handed_on; /* to a pool thread */
     bool was_pending;                     /* until it was committed */
+    uint32_t steps;                       /* that a loop thread does of an operation */
     int64_t queued_ms;                    /* how long no pool thread is free */
     bool is_refused;                      /* by the pool, whatever is handed on */
     struct op keep;                       /* for what outlives an exchange */

@@ -38,13 +38,19 @@ static bool writes_one_item(const struct route *route)
     return route->flags & OF_ITEMS && (route->marker == MARK_NONE || route->marker == MARK_UPSERT);
 }
 
-TEST(only_a_post_has_a_marker_and_only_what_reads_or_writes_one_item_runs_on_a_loop_thread)
+static bool is_query(const struct route *route)
+{
+    return route->flags & OF_ITEMS && (route->marker == MARK_QUERY || route->marker == MARK_PLAN);
+}
+
+TEST(only_a_post_has_a_marker_and_only_what_reads_or_writes_one_item_and_queries_run_on_a_loop_thread)
 {
     for (size_t i = 0; i < route_count; i++) {
         if (routes[i].marker != MARK_NONE && routes[i].method != METHOD_POST)
             test_failed(__FILE__, __LINE__, routes[i].name);
-        if (routes[i].flags & RUN_INLINE && !(routes[i].method == METHOD_GET ||
-                                              routes[i].method == METHOD_HEAD || writes_one_item(&routes[i])))
+        if (routes[i].flags & RUN_INLINE &&
+            !(routes[i].method == METHOD_GET || routes[i].method == METHOD_HEAD ||
+              writes_one_item(&routes[i]) || is_query(&routes[i])))
             test_failed(__FILE__, __LINE__, routes[i].name);
     }
 }

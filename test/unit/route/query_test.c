@@ -1,0 +1,139 @@
+/* test/unit/route/query_test.c - queries that a loop thread answers, and those that it gives up and hands on. */
+#include "base/limits.h"
+#include "client.h"
+
+#define DOCS "/dbs/d/colls/c/docs"
+
+enum { ITEMS = 600, NOT_TRIED = 32 };
+
+/* Items 1 to 600 with n from 1 on, u from 0 to 6, and a list; half of them have no text. */
+static void open_with_items(struct client *client)
+{
+    char body[200];
+
+    client_open_filled(client);
+    for (int i = 1; i <= ITEMS; i++) {
+        snprintf(body, sizeof(body), "{'id':'%d','pk':'a','n':%d,'u':%d,'list':[%d,%d]%s}", i, i, i % 7, i,
+                 i % 5, i % 2 ? ",'text':'some words'" : "");
+        client_mark(client, MARK_UPSERT);
+        CHECK(client_send(client, METHOD_POST, DOCS, body) < 300);
+    }
+    client_header(client, HEADER_IS_UPSERT, NULL);
+    client_mark(client, MARK_QUERY);
+    client_header(client, HEADER_CONTENT_TYPE, "application/query+json");
+}
+
+static int ask(struct client *client, const char *text, int parameter)
+{
+    char body[400];
+
+    snprintf(body, sizeof(body), "{'query':'%s','parameters':[{'name':'@x','value':%d}]}", text, parameter);
+    return client_send(client, METHOD_POST, DOCS, body);
+}
+
+static void forget_trials(struct client *client)
+{
+    memset(&client->service.trials, 0, sizeof(client->service.trials));
+}
+
+TEST(a_short_query_is_answered_on_the_loop_thread)
+{
+    struct client client;
+
+    open_with_items(&client);
+    CHECK(ask(&client, "SELECT * FROM c WHERE c.n = @x", 7) == 200 && !client.was_handed_on);
+    CHECK(json_int(client_member(&client, "_count")) == 1);
+    CHECK(ask(&client, "SELECT TOP 3 c.id FROM c WHERE c.n > @x ORDER BY c.n", 7) == 200 &&
+          !client.was_handed_on);
+    CHECK(json_int(client_member(&client, "_count")) == 3);
+    CHECK(ask(&client, "SELECT * FROM c WHERE", 7) == 400 && !client.was_handed_on);
+    client_close(&client);
+}
+
+TEST(what_may_take_long_for_one_item_is_handed_on)
+{
+    static const char *const texts[] = { "SELECT * FROM c WHERE REGEXMATCH(c.text, \\\"(a+)+b\\\")",
+                                         "SELECT udf.f(c) FROM c WHERE c.n = @x",
+                                         "SELECT * FROM c WHERE ST_ISVALID(c.place)" };
+    struct client client;
+
+    open_with_items(&client);
+    client.steps = INLINE_STEPS_MAX * 100;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        ask(&client, texts[i], 1);
+        CHECK(client.was_handed_on);
+    }
+    client_close(&client);
+}
+
+TEST(a_text_whose_query_was_given_up_is_not_tried_for_a_while)
+{
+    const char *text = "SELECT * FROM c WHERE c.n > @x", *other = "SELECT * FROM c WHERE c.n < @x";
+    struct client client;
+
+    open_with_items(&client);
+    CHECK(ask(&client, text, 0) == 200 && client.was_handed_on);
+    for (int i = 0; i < NOT_TRIED; i++) {
+        CHECK(ask(&client, text, ITEMS) == 200 && client.was_handed_on);
+        CHECK(ask(&client, other, 2) == 200 && !client.was_handed_on);
+    }
+    CHECK(ask(&client, text, ITEMS) == 200 && !client.was_handed_on);
+    CHECK(ask(&client, text, ITEMS) == 200 && !client.was_handed_on);
+    client_close(&client);
+}
+
+/* But for the id of the activity. */
+static struct slice answer_to(struct client *client, const char *text)
+{
+    struct op *op = &client->keep;
+    struct answer *answer = &client->exchange.answer;
+    struct buf kept;
+    int status = ask(client, text, 30);
+    char *activity;
+
+    buf_init(&kept, &op->arena);
+    buf_printf(&kept, "%d ", status);
+    buf_slice(&kept, buf_as_slice(&answer->head));
+    buf_slice(&kept, buf_as_slice(&answer->body));
+    buf_byte(&kept, '\0');
+    while ((activity = strstr(kept.data, client->exchange.op.activity_id)))
+        memset(activity, 'x', strlen(client->exchange.op.activity_id));
+    return buf_as_slice(&kept);
+}
+
+TEST(wherever_a_query_is_given_up_its_answer_is_the_same)
+{
+    static const char *const texts[] = {
+        "SELECT * FROM c WHERE c.n > @x AND c.n < 45",
+        "SELECT TOP 5 * FROM c WHERE c.n > @x ORDER BY c.n DESC",
+        "SELECT c.u, COUNT(1) AS k FROM c GROUP BY c.u",
+        "SELECT VALUE COUNT(1) FROM c WHERE c.n > @x",
+        "SELECT DISTINCT VALUE c.u FROM c",
+        "SELECT VALUE l FROM c JOIN l IN c.list WHERE l = 3",
+        "SELECT c.id FROM c WHERE c.n IN (1, 2, 3, @x) AND (c.u = 2 OR c.u = 3) ORDER BY c.n",
+        "SELECT VALUE SUM(c.n) FROM c WHERE IS_DEFINED(c.text) AND c.n < @x",
+        "SELECT * FROM c WHERE c.text LIKE \\\"%word%\\\" OFFSET 2 LIMIT 4",
+        "SELECT * FROM c WHERE EXISTS(SELECT VALUE l FROM l IN c.list WHERE l > @x)",
+        "SELECT UPPER(c.text) AS t, ARRAY_LENGTH(c.list) AS k FROM c WHERE CONTAINS(c.text, \\\"some\\\")",
+    };
+    struct client client;
+    bool was_handed_on;
+
+    open_with_items(&client);
+    client_header(&client, HEADER_MAX_ITEM_COUNT, "7");
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct slice whole;
+
+        client.steps = INLINE_STEPS_MAX * 100;
+        whole = answer_to(&client, texts[i]);
+        CHECK(!client.was_handed_on);
+        was_handed_on = true;
+        for (client.steps = 0; was_handed_on; client.steps += 1 + client.steps / 8) {
+            forget_trials(&client);
+            CHECK(slice_equal(answer_to(&client, texts[i]), whole));
+            was_handed_on = client.was_handed_on;
+        }
+        CHECK(client.steps > 1); /* it was given up somewhere */
+    }
+    client_close(&client);
+}
