@@ -156,6 +156,11 @@ enum status op_spend(struct op *op, uint64_t steps)
     return ST_OK;
 }
 
+enum status op_spend_often(struct op *op, uint64_t steps)
+{
+    return op->may_block ? ST_OK : op_spend(op, steps);
+}
+
 enum status op_check(struct op *op)
 {
     if (atomic_load_explicit(&op->cancelled, memory_order_relaxed))

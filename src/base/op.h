@@ -163,11 +163,12 @@ enum status op_may_take_long(struct op *op);
 
 /*
  * The same, before so many steps: a step takes as long as looking at a small document, 0.4 us or so. A loop thread does a few
- * hundred of them for an operation. The second is told of what was done, and is op_check() elsewhere. Who is told that it was
- * too much has none left.
+ * hundred of them for an operation. The second is told of what was done, and is op_check() elsewhere; the third is for what comes
+ * often, and does not look at the clock elsewhere. Who is told that it was too much has none left.
  */
 enum status op_may_spend(struct op *op, double steps);
 enum status op_spend(struct op *op, uint64_t steps);
+enum status op_spend_often(struct op *op, uint64_t steps);
 
 /* ST_TIMEOUT, ST_UNAVAILABLE or ST_NO_MEMORY when the operation should stop; long loops ask now and then. */
 enum status op_check(struct op *op);

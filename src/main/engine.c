@@ -114,10 +114,17 @@ void engine_describe(const struct engine *engine, const struct opened *opened, s
     assert(is_level); /* settings_read() has compared it with the same names */
 }
 
+/* What requests work on. */
+static void describe_service(struct engine *engine)
+{
+    engine_describe(engine, &engine->opened, &engine->service);
+    engine->service.trials = &engine->trials;
+}
+
 void engine_use(struct engine *engine, const struct opened *opened)
 {
     engine->opened = *opened;
-    engine_describe(engine, opened, &engine->service);
+    describe_service(engine);
     if (engine->service.direct_endpoint.size)
         store_announce(opened->store, engine->service.direct_endpoint);
 }
@@ -239,7 +246,7 @@ struct account *engine_account(struct engine *engine)
 void engine_watch(struct engine *engine, struct heat *heat)
 {
     engine->heat = heat;
-    engine_describe(engine, &engine->opened, &engine->service);
+    describe_service(engine);
 }
 
 const struct directory *engine_directory(const struct engine *engine)

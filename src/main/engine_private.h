@@ -22,6 +22,7 @@ struct engine {
     char script_program[PATH_MAX];
     struct auth *auth;
     struct service service;
+    struct trials trials;
     bool has_directory;
 };
 

@@ -257,6 +257,7 @@ enum status join_next(struct op *op, struct join *join, struct join_block *block
         if (!join->in_term)
             goto out;
         TRY(next_of_term(op, join, block));
+        TRY(op_spend_often(op, block->count == 0)); /* a term with nothing left may follow another */
     }
 out:
     return st;

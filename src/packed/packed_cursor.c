@@ -159,8 +159,8 @@ static enum status list_pieces(struct op *op, const struct part *part, struct de
     *path = delta_find(delta, part->bucket, part->path);
     if (*path && op->may_block)
         *count = piece_list(*path, piece);
-    else if (*path && !piece_list_soon(*path, piece, count))
-        return op_may_take_long(op);
+    else if (*path)
+        return piece_list_soon(op, *path, piece, count);
     return ST_OK;
 }
 
@@ -388,6 +388,7 @@ static enum status count_run(struct op *op, struct run_reader *reader, const str
     enum status st;
 
     run_stream_open(stream, reader, facts->id, part->low, part->high, PAGE_TERM_AT, (struct bounds){ 0 });
+    TRY(op_spend_often(op, 1));
     TRY(run_rank(op, stream, facts, part->low, &before));
     TRY(run_rank(op, stream, facts, part->high, &upto));
     *count += upto - before;

@@ -7,7 +7,7 @@
 #include "keys/bytes.h"
 #include "packed/piece.h"
 
-enum { TAKES_IN_TIMES = 3, INSERTION_MAX = 12, SORTED_SOON_MAX = 512 };
+enum { TAKES_IN_TIMES = 3, INSERTION_MAX = 12, ENTRIES_OF_A_STEP = 4 };
 
 /*
  * What is compared lies side by side: eight bytes of the value behind those that all values of the range begin with,
@@ -363,21 +363,24 @@ static size_t entries_to_sort(struct delta_path *path, const struct delta_sorted
     return entries;
 }
 
-bool piece_list_soon(struct delta_path *path, struct piece *list[PIECES_MAX], size_t *count)
+enum status piece_list_soon(struct op *op, struct delta_path *path, struct piece *list[PIECES_MAX],
+                            size_t *count)
 {
     uint32_t entries = atomic_load_explicit(&path->count, memory_order_acquire);
     struct delta_sorted *sorted = delta_in_order(path);
-    bool is_soon;
+    enum status st;
 
     if (list_sorted(sorted, entries, list, count))
-        return true;
+        return ST_OK;
     if (pthread_mutex_trylock(&sorted->sorting) != 0)
-        return false;
-    is_soon = entries_to_sort(path, sorted) <= SORTED_SOON_MAX;
-    if (is_soon)
+        return op_may_take_long(op);
+    st = op_spend_often(op, entries_to_sort(path, sorted) / ENTRIES_OF_A_STEP);
+    if (st == ST_OK)
         sort(path, sorted);
     pthread_mutex_unlock(&sorted->sorting);
-    return is_soon && list_sorted(sorted, entries, list, count);
+    if (st == ST_OK)
+        list_sorted(sorted, entries, list, count);
+    return st;
 }
 
 struct piece *piece_whole(struct delta_path *path)

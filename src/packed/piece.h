@@ -24,8 +24,9 @@ struct piece {
 /* Sorts what is new of the path, and gives all its pieces, oldest first. The caller releases each. */
 size_t piece_list(struct delta_path *path, struct piece *list[PIECES_MAX]);
 
-/* The same, unless it takes long: somebody else is sorting, or there is much to sort. Then false, and there is no list. */
-bool piece_list_soon(struct delta_path *path, struct piece *list[PIECES_MAX], size_t *count);
+/* The same on a loop thread: ST_WOULD_BLOCK, and no list, where somebody else is sorting or there is too much to sort. */
+enum status piece_list_soon(struct op *op, struct delta_path *path, struct piece *list[PIECES_MAX],
+                            size_t *count);
 
 /* All of the path as one; NULL when it has no entries. The caller releases it. */
 struct piece *piece_whole(struct delta_path *path);

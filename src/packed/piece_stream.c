@@ -3,6 +3,8 @@
 
 #include "packed/piece_stream.h"
 
+enum { ENTRIES_OF_A_STEP = 8 }; /* of an operation (base/op.h) */
+
 static struct piece_stream *stream_of(struct stream *stream)
 {
     return (struct piece_stream *)stream;
@@ -111,8 +113,8 @@ static bool enter_bounds(struct piece_stream *s)
 static enum status piece_fill(struct op *op, struct stream *stream)
 {
     struct piece_stream *s = stream_of(stream);
+    uint32_t looked_at = 0;
 
-    (void)op;
     marks_clear(&stream->marks);
     while (stream->marks.count < MARKS_MAX && is_same_term(s, s->at) && enter_bounds(s)) {
         uint64_t number = entry_at(s, s->at)->number;
@@ -120,8 +122,9 @@ static enum status piece_fill(struct op *op, struct stream *stream)
 
         if (verdict.seen)
             marks_put(&stream->marks, number, verdict.gone);
+        looked_at++;
     }
-    return ST_OK;
+    return op_spend_often(op, looked_at / ENTRIES_OF_A_STEP);
 }
 
 static enum status piece_advance(struct op *op, struct stream *stream)

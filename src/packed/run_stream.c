@@ -295,6 +295,7 @@ static enum status run_fill(struct op *op, struct stream *stream)
     if (s->is_filled && !s->is_passed && !s->is_ahead)
         TRY(step_within_term(op, s));
     while (!s->is_ahead && !s->is_passed) {
+        TRY(op_spend_often(op, 1));
         TRY(read_record(op, s));
         if (stream->marks.at < stream->marks.count)
             goto out;

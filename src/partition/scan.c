@@ -14,7 +14,9 @@
  */
 enum { BLOCK_ROWS_FIRST = 64, BLOCK_ROWS_MAX = 4096, BLOCK_BYTES = 1024 * 1024 };
 enum { PICK_ROWS_FIRST = 24, PICK_ROWS_MAX = 64 };
-enum { BYTES_OF_A_STEP = 512 };
+
+/* On a loop thread. */
+enum { INLINE_BLOCK_BYTES = 64 * 1024, BYTES_OF_A_STEP = 512, STEPS_OF_A_BLOCK = 8 };
 
 /* The bits of the least (fill 00) or the greatest (fill ff) EPK that begins with the prefix. */
 static uint32_t prefix_bits(const struct container *container, const struct epk *prefix, uint8_t fill)
@@ -375,7 +377,8 @@ bool partition_scan_sees_own(const struct partition_scan *scan)
 
 static enum status scan_span(struct op *op, struct partition_scan *scan, struct number_span span)
 {
-    struct scan_limit limit = { .rows = scan->block_rows, .bytes = BLOCK_BYTES };
+    struct scan_limit limit = { .rows = scan->block_rows,
+                                .bytes = op->may_block ? BLOCK_BYTES : INLINE_BLOCK_BYTES };
     uint64_t bucket = scan->container->bucket_id;
     struct range range = { key_document(&op->arena, bucket, span.from),
                            key_document(&op->arena, bucket, span.to), false };
@@ -463,14 +466,25 @@ static enum status read_block(struct op *op, struct partition_scan *scan, struct
 }
 
 /* Rows that were read are looked at, and many are printed: a step is a small one, or so many bytes of a large one. */
-static enum status spend(struct op *op, const struct partition_scan *scan)
+static uint64_t steps_of(const struct rows *rows)
 {
-    const struct rows *rows = &scan->rows;
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < rows->count; i++)
         bytes += rows->row[i].value.size;
-    return op_spend(op, rows->count + bytes / BYTES_OF_A_STEP);
+    return rows->count + bytes / BYTES_OF_A_STEP;
+}
+
+/* Of numbers without items, and of spans, the search is what takes time. */
+static enum status next_block(struct op *op, struct partition_scan *scan, struct number_span span)
+{
+    enum status st;
+
+    TRY(op_spend(op, STEPS_OF_A_BLOCK));
+    TRY(read_block(op, scan, span));
+    TRY(op_spend_often(op, steps_of(&scan->rows)));
+out:
+    return st;
 }
 
 static enum status next_picked(struct op *op, struct partition_scan *scan, bool *found)
@@ -478,8 +492,7 @@ static enum status next_picked(struct op *op, struct partition_scan *scan, bool 
     enum status st = ST_OK;
 
     while (scan->at_row == scan->rows.count && scan->at_pick < scan->pick_count) {
-        TRY(read_block(op, scan, (struct number_span){ 0 }));
-        TRY(spend(op, scan));
+        TRY(next_block(op, scan, (struct number_span){ 0 }));
     }
     *found = scan->at_row < scan->rows.count;
 out:
@@ -502,8 +515,7 @@ static enum status next_in_spans(struct op *op, struct partition_scan *scan, boo
             scan->at_row = 0;
             continue;
         }
-        TRY(read_block(op, scan, span));
-        TRY(spend(op, scan));
+        TRY(next_block(op, scan, span));
         if (scan->rows.count == 0)
             scan->at_span++;
     }

@@ -60,7 +60,7 @@ struct service {
         plans_from_us; /* replies of queries that took as long have their plans, for those who watch; 0: none has */
     void (*print_token)(void *context, const struct grant *grant, struct buf *out); /* auth/ signs */
     void *token_context;
-    struct trials trials;
+    struct trials *trials; /* NULL: no loop thread tries a query */
 };
 
 struct call;

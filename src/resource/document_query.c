@@ -192,17 +192,18 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     struct query_rows rows = { 0 };
     struct partition_scope scope;
     struct search search;
-    trial_count *trial = NULL;
+    struct trial trial;
     enum status st;
 
     functions_offer(&functions, &options);
     options.rows_as_values = form_of_answer(call) == FORM_BINARY;
     scope_all(reply, call);
+    TRY(trial_begin(op, call, &trial));
     TRY(scope_read(op, call, reply, &scope));
     TRY(scope_check_session(op, call, reply));
     lsn = scope_lsn(call, reply); /* before the read, which sees at least this */
     TRY(search_read(op, call, &search));
-    TRY(trial_begin(op, call, search.text, &trial));
+    TRY(trial_text(op, call, search.text, &trial));
     TRY(search_compile(op, &search, &options));
     TRY(narrow_scope(op, call->container, search.query, &scope));
     if (!is_of_one_part(&scope))
@@ -218,7 +219,7 @@ out:
     item_source_close(rows.items);
     past_source_close(rows.past);
     functions_end(&functions);
-    trial_end(trial, st);
+    trial_end(op, &trial, st);
     return st;
 }
 
@@ -236,13 +237,14 @@ enum status document_plan(struct op *op, struct call *call, struct reply *reply)
     struct functions functions = functions_of(call, NULL);
     struct query_key key = narrow_key(call->container);
     struct search search;
-    trial_count *trial = NULL;
+    struct trial trial;
     enum status st;
 
     functions_offer(&functions, &options); /* a plan calls none */
     scope_all(reply, call);
+    TRY(trial_begin(op, call, &trial));
     TRY(search_read(op, call, &search));
-    TRY(trial_begin(op, call, search.text, &trial));
+    TRY(trial_text(op, call, search.text, &trial));
     TRY(search_compile(op, &search, &options));
     if (query_ranks(search.query) && call->container->ranges.count == 1 && !is_merged_with_others(call))
         TRY(query_plan_whole(op, query_select(search.query), &key, reply_body(reply)));
@@ -250,6 +252,6 @@ enum status document_plan(struct op *op, struct call *call, struct reply *reply)
         TRY(query_plan(op, query_select(search.query), &key, call_header(call, HEADER_QUERY_FEATURES),
                        reply_body(reply)));
 out:
-    trial_end(trial, st);
+    trial_end(op, &trial, st);
     return st;
 }

@@ -777,22 +777,34 @@ static enum status answer_endpoint(struct router *router, struct exchange *excha
 /* Whether a loop thread may try: what takes long, or waits for a script, would delay other connections. */
 static bool may_run_inline(const struct exchange *exchange, const struct route *route)
 {
+    size_t bytes_max = route->flags & READS ? INLINE_QUERY_BYTES_MAX : INLINE_ITEM_BYTES_MAX;
+
     return route->flags & RUN_INLINE && exchange->class != CLASS_SCRIPTS &&
-           exchange->request.body.size <= INLINE_ITEM_BYTES_MAX;
+           exchange->request.body.size <= bytes_max;
 }
 
-/* What a loop thread began in vain is not charged, and takes no memory. */
+/* Nothing is left of what a thread may have begun in vain: it is not charged, not told of, and takes no memory. */
+static void begin_operation(struct op *op)
+{
+    op->work = (struct work){ 0 };
+    op->spent = (struct spent){ 0 };
+    op->error = NULL;
+    op->error_info = (struct slice){ 0 };
+    op->claim.refused = false;
+    record_again(op);
+}
+
 static enum status run_operation(struct op *op, struct routed *routed)
 {
     struct op_mark mark = op_mark(op);
     enum status st;
 
-    op->work = (struct work){ 0 };
-    op->spent = (struct spent){ 0 };
-    record_again(op);
+    begin_operation(op);
     st = routed->route->run(op, &routed->call, &routed->reply);
-    if (st == ST_WOULD_BLOCK)
+    if (st == ST_WOULD_BLOCK) {
         op_rewind(op, mark);
+        begin_operation(op);
+    }
     return st;
 }
 

@@ -9,6 +9,7 @@
 #include "keys/keys.h"
 #include "keys/record.h"
 #include "store/local_private.h"
+#include "store/rows.h"
 
 static void unpin(struct local *local, struct packed_pin *pin)
 {
@@ -223,6 +224,8 @@ enum status local_get_items(struct op *op, struct snapshot *snapshot, const stru
         assert(key_is_document(keys[i])); /* others are not announced to the cache */
         if (!cache_find(local->cache, op, keys[i], &values[i]) || !is_seen(values[i], head.lsn))
             miss(&missing, keys[i], i);
+        else
+            TRY(op_spend_often(op, values[i].size / ROW_BYTES_OF_A_STEP));
     }
     if (missing.count == 0)
         goto out;

@@ -53,11 +53,15 @@ enum status row_block_copy(struct row_block *block, struct slice key, struct sli
 
 enum status row_copy_value(struct op *op, struct slice value, struct slice *copy)
 {
-    char *bytes = arena_try_alloc(&op->arena, value.size);
+    char *bytes;
+    enum status st;
 
+    TRY(op_spend_often(op, value.size / ROW_BYTES_OF_A_STEP));
+    bytes = arena_try_alloc(&op->arena, value.size);
     if (!bytes)
         return too_large(op);
     memcpy(bytes, value.data, value.size);
     *copy = slice_make(bytes, value.size);
-    return ST_OK;
+out:
+    return st;
 }

@@ -21,5 +21,6 @@ bool row_block_takes(struct row_block *block, struct slice key, struct slice val
 enum status row_block_add(struct row_block *block, struct slice key, struct slice value);
 enum status row_block_copy(struct row_block *block, struct slice key, struct slice value);
 
-/* A copy in the op's arena, for backends; ST_TOO_LARGE past its limit. */
+/* A copy in the op's arena, for backends; ST_TOO_LARGE past its limit. Of a large value it takes steps (base/op.h). */
+enum { ROW_BYTES_OF_A_STEP = 8192 };
 enum status row_copy_value(struct op *op, struct slice value, struct slice *copy);

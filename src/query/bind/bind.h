@@ -5,9 +5,10 @@
 
 /* How much memory a bound statement's evaluation needs. */
 struct bound {
-    int slots;   /* sources */
-    int results; /* aggregates and group keys */
-    bool scans;  /* it reads items; otherwise it is one row of constants */
+    int slots;    /* sources */
+    int results;  /* aggregates and group keys */
+    size_t nodes; /* expressions */
+    bool scans;   /* it reads items; otherwise it is one row of constants */
     bool calls_udfs;
 };
 

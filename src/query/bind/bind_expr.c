@@ -419,6 +419,8 @@ enum status bind_expr(struct binder *b, struct expr *expr, const struct visible 
 {
     enum status st = ST_OK;
 
+    if (++b->bound->nodes > INLINE_QUERY_NODES_MAX)
+        TRY(op_may_take_long(b->op));
     if (expr->kind == EXPR_ALL)
         rewrite_all(b, expr);
     if (expr->select)

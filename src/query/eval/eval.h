@@ -24,6 +24,8 @@ struct eval {
     struct value *result; /* aggregates and keys of a group, by the slots of EXPR_CALL and EXPR_RESULT */
     uint64_t steps, told; /* work done so far, and how much of it the op was told of */
     uint64_t check_at;    /* when to tell it again */
+    size_t nodes;         /* of all expressions */
+    size_t row_bytes;     /* that they may look at for a row, all together; counted on a loop thread only */
 };
 
 /* The members that follow the row's body; undefined, and a failure, where there is no memory for them. */

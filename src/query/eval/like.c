@@ -7,8 +7,6 @@
 #include "query/eval/like.h"
 #include "query/eval/chars.h"
 
-enum { STEPS_BETWEEN_CHECKS = 1 << 16, OP_STEPS = 100 };
-
 enum element_kind {
     ELEMENT_END,   /* of the pattern */
     ELEMENT_RUN,   /* % */
@@ -33,7 +31,6 @@ struct segment {
 struct like {
     struct eval *eval;
     struct slice escape;
-    size_t steps;
     const char *unclosed; /* from here on no bracket is ever closed; NULL: not known */
 };
 
@@ -185,21 +182,6 @@ static bool next_segment(struct like *like, struct slice *rest, struct segment *
     return element.kind == ELEMENT_RUN;
 }
 
-/* Counts the bytes looked at; false when time is up. */
-static bool step(struct like *like, size_t bytes)
-{
-    enum status st;
-
-    like->steps += 1 + bytes;
-    if (like->steps < STEPS_BETWEEN_CHECKS)
-        return true;
-    like->steps = 0;
-    st = op_spend(like->eval->op, OP_STEPS);
-    if (st != ST_OK)
-        eval_fail(like->eval, st);
-    return st == ST_OK;
-}
-
 /* Whether the segment fits in front of the text, which then loses it. */
 static bool fits(struct like *like, const struct segment *segment, struct slice *text)
 {
@@ -214,7 +196,7 @@ static bool fits(struct like *like, const struct segment *segment, struct slice 
     while (pattern.size) {
         struct element element = next_element(like, &pattern);
 
-        if (!rest.size || !step(like, element.body.size) ||
+        if (!rest.size || !eval_spend(like->eval, element.body.size) ||
             !element_matches(like, &element, take_character(&rest)))
             return false;
     }

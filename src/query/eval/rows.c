@@ -19,9 +19,12 @@ static bool finish_row(struct eval *eval, const struct walk *walk)
 {
     struct arena_mark mark = arena_mark(&eval->op->arena);
     const struct expr *where = walk->select->where;
-    bool passed = !where || eval_truth(eval, where) == JSON_TRUE;
+    bool passed;
 
-    if (!eval_spend(eval, 0))
+    if (!eval_spend(eval, eval->row_bytes))
+        return false;
+    passed = !where || eval_truth(eval, where) == JSON_TRUE;
+    if (eval->status != ST_OK)
         return false;
     if (!passed) {
         arena_rewind(&eval->op->arena, mark);

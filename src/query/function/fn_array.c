@@ -419,7 +419,7 @@ static const struct builtin rows[] = {
       .flags = TAKES_UNDEFINED, .claim = { CLAIM_HOLDS_ANY } },
     { "ARRAY_LENGTH", 1, 1, "ARRAYLENGTH", .code = fn_array_length },
     { "ARRAY_MAX", 1, 1, "ARRAYMAX", .code = fn_array_max },
-    { "ARRAY_MEDIAN", 1, 1, "ARRAYMEDIAN", .code = fn_array_median },
+    { "ARRAY_MEDIAN", 1, 1, "ARRAYMEDIAN", .code = fn_array_median, .flags = TAKES_LONG },
     { "ARRAY_MIN", 1, 1, "ARRAYMIN", .code = fn_array_min },
     { "ARRAY_SLICE", 2, 3, "ARRAYSLICE", .code = fn_array_slice },
     { "ARRAY_SUM", 1, 1, "ARRAYSUM", .code = fn_array_sum },
@@ -427,10 +427,10 @@ static const struct builtin rows[] = {
     { "DOCUMENTID", 1, 1, .code = fn_documentid, .flags = TAKES_ROW },
     { "IIF", 3, 3, .code = fn_iif, .flags = TAKES_UNDEFINED, .claim = { CLAIM_CHOICE } },
     { "OBJECTTOARRAY", 1, 3, .code = fn_objecttoarray, .flags = TAKES_UNDEFINED },
-    { "SETDIFFERENCE", 2, 2, "SET_DIFFERENCE", .code = fn_setdifference },
-    { "SETEQUAL", 2, 2, "SET_EQUAL", .code = fn_setequal },
-    { "SETINTERSECT", 2, 2, "SET_INTERSECT", .code = fn_setintersect },
-    { "SETUNION", 2, 2, "SET_UNION", .code = fn_setunion },
+    { "SETDIFFERENCE", 2, 2, "SET_DIFFERENCE", .code = fn_setdifference, .flags = TAKES_LONG },
+    { "SETEQUAL", 2, 2, "SET_EQUAL", .code = fn_setequal, .flags = TAKES_LONG },
+    { "SETINTERSECT", 2, 2, "SET_INTERSECT", .code = fn_setintersect, .flags = TAKES_LONG },
+    { "SETUNION", 2, 2, "SET_UNION", .code = fn_setunion, .flags = TAKES_LONG },
 };
 
 const struct builtin_family builtins_array = { rows, sizeof(rows) / sizeof(rows[0]) };

@@ -215,13 +215,13 @@ static struct value fn_stringsplit(struct eval *eval, const struct value *arg, i
 
 static const struct builtin rows[] = {
     /* name, fewest and most arguments; then what is not as usual */
-    { "STRINGJOIN", 2, 2, "STRING_JOIN", .code = fn_stringjoin },
+    { "STRINGJOIN", 2, 2, "STRING_JOIN", .code = fn_stringjoin, .flags = TAKES_LONG },
     { "STRINGSPLIT", 2, 2, "STRING_SPLIT", .code = fn_stringsplit },
-    { "STRINGTOARRAY", 1, 1, "STRING_TO_ARRAY", .code = fn_stringtoarray },
+    { "STRINGTOARRAY", 1, 1, "STRING_TO_ARRAY", .code = fn_stringtoarray, .flags = TAKES_LONG },
     { "STRINGTOBOOLEAN", 1, 1, "STRING_TO_BOOLEAN", .code = fn_stringtoboolean },
     { "STRINGTONULL", 1, 1, "STRING_TO_NULL", .code = fn_stringtonull },
     { "STRINGTONUMBER", 1, 1, "STRING_TO_NUMBER", .code = fn_stringtonumber },
-    { "STRINGTOOBJECT", 1, 1, "STRING_TO_OBJECT", .code = fn_stringtoobject },
+    { "STRINGTOOBJECT", 1, 1, "STRING_TO_OBJECT", .code = fn_stringtoobject, .flags = TAKES_LONG },
     { "TOSTRING", 1, 1, "TO_STRING", .code = fn_tostring },
 };
 

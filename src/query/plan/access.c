@@ -39,12 +39,15 @@ static bool is_known(struct planner *planner, path_id id)
     uint8_t bytes[TERM_PATH_BYTES + ORDERED_BYTES_MAX];
     struct slice term = { (char *)bytes, TERM_PATH_BYTES };
     uint64_t unknown;
+    enum status st;
 
     term_put_path(bytes, id);
     term.size += term_put_value(bytes + TERM_PATH_BYTES, json_undefined, false);
-    return index_count(planner->op, planner->index->view, term, index_prefix_end(&planner->op->arena, term),
-                       &unknown) == ST_OK &&
-           unknown == 0;
+    st = index_count(planner->op, planner->index->view, term, index_prefix_end(&planner->op->arena, term),
+                     &unknown);
+    if (st != ST_OK)
+        planner->status = st;
+    return st == ST_OK && unknown == 0;
 }
 
 bool access_computes(struct planner *planner, struct slice name, path_id *id)

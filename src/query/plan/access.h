@@ -56,8 +56,9 @@ struct planner {
     struct op *op;
     const struct query_index *index;
     bool planar;
-    struct computed_path computed;          /* the last that was asked for */
-    struct access *key;                     /* the scope's own partition key; ANY when it has none */
+    enum status status;            /* what went wrong on the way: nothing that was found counts then */
+    struct computed_path computed; /* the last that was asked for */
+    struct access *key;            /* the scope's own partition key; ANY when it has none */
     struct index_path missing[MISSING_MAX]; /* that the filter asks for, and no index has */
     size_t missing_count;
 };

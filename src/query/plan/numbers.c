@@ -237,6 +237,7 @@ static enum status probe(struct gathering *gathering, const struct access *acces
         if (at == block.count) {
             TRY(index_cursor_seek(op, cursor, block.term, set->number[i]));
             TRY(index_cursor_next(op, cursor, &block));
+            TRY(op_spend(op, 1 + block.count / ENTRIES_OF_A_STEP));
             at = 0;
             continue;
         }

@@ -34,6 +34,7 @@ struct eval query_eval(struct op *op, struct query *query)
     return (struct eval){ .op = op,
                           .run = ++query->runs,
                           .kept = &op->arena,
+                          .nodes = query->bound.nodes,
                           .static_ticks = op->now_ms * 10000,
                           .planar = query->options.planar,
                           .udf = query->options.udf,

@@ -7,6 +7,9 @@
 /* A page that takes long ends with what it has, where it can. */
 enum { PAGE_MS_MAX = 2000, ITEMS_BETWEEN_LOOKS = 256 };
 
+/* So many times as fast as functions look at their arguments, where they are slow. */
+enum { LOOKED_AT_TIMES = 16 };
+
 void cursor_memory(const struct cursor *cursor, struct arena *memory)
 {
     op_arena(cursor->eval.op, memory, OP_MEMORY_BYTES_MAX);
@@ -67,6 +70,14 @@ static bool is_long(const struct cursor *cursor, int64_t began_ms)
     return env_monotonic_ms(cursor->eval.op->env) - began_ms > PAGE_MS_MAX;
 }
 
+/* Each expression may look at all of the item, at some GB a second. */
+static size_t bytes_looked_at(const struct cursor *cursor)
+{
+    const struct eval *eval = &cursor->eval;
+
+    return eval->op->may_block ? 0 : json_size(cursor->item.body) / LOOKED_AT_TIMES * eval->nodes;
+}
+
 /* The rows that an item makes. Of what is gathered an item is a row of the first source, or an array of them. */
 static bool walk_item(struct cursor *cursor, row_sink *sink, void *context)
 {
@@ -75,6 +86,7 @@ static bool walk_item(struct cursor *cursor, row_sink *sink, void *context)
     struct value item = cursor_item(cursor->source, &cursor->item);
     int slot = select->whole ? select->source[0].slot : SLOT_ROOT;
 
+    eval->row_bytes = bytes_looked_at(cursor);
     if (!select->whole || select->source[0].kind != SOURCE_ITERATE) {
         eval->slot[slot] = item;
         return rows_walk(eval, select, select->whole ? 1 : 0, sink, context);

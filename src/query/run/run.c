@@ -119,6 +119,7 @@ static enum status choose_way(struct run *run)
                              .explains = options->explain != 0,
                              .planner = { .planar = options->planar } };
     TRY(way_choose(&run->way, &run->cursor.eval, run->cursor.source->index, run->cursor.select, &page));
+    TRY(run->way.planner.status);
     TRY(op_may_spend(run->cursor.eval.op, run->way.cost)); /* a loop thread does not begin what is long */
 out:
     return st;
@@ -478,6 +479,7 @@ static enum status run_select(struct op *op, struct run *run, const struct selec
     TRY(make_page(run));
     if (!run->fill.nested)
         explain(run);
+    TRY(run->way.planner.status);
 out:
     if (st != ST_OK && op->error)
         op->error = arena_text(&run->fill.page->memory, slice_of(op->error));

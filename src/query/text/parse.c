@@ -158,6 +158,8 @@ static enum status check_text(struct op *op, struct slice text)
     return ST_OK;
 }
 
+enum { BYTES_OF_A_STEP = 8 }; /* of an operation (base/op.h): they are bound, folded and planned with, too */
+
 typedef enum status parse_whole(struct parse *p, struct select **select);
 
 static enum status parse_text(struct op *op, struct slice text, parse_whole *whole, struct select **select)
@@ -166,6 +168,7 @@ static enum status parse_text(struct op *op, struct slice text, parse_whole *who
     enum status st;
 
     TRY(check_text(op, text));
+    TRY(op_spend_often(op, text.size / BYTES_OF_A_STEP));
     lex_next(&p.lexer, &p.token);
     lex_next(&p.lexer, &p.next);
     TRY(whole(&p, select));

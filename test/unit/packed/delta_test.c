@@ -66,6 +66,7 @@ TEST(pieces_are_few_sorted_and_have_every_entry_once)
 
 TEST(a_reader_in_a_hurry_sorts_what_is_little_and_leaves_what_is_much_to_others)
 {
+    struct op *op = test_op();
     struct delta *delta = delta_new();
     struct piece *list[PIECES_MAX];
     struct delta_path *path;
@@ -74,24 +75,29 @@ TEST(a_reader_in_a_hurry_sorts_what_is_little_and_leaves_what_is_much_to_others)
     for (uint64_t number = 1; number <= 300; number++)
         append(delta, 1, "a", number, true);
     path = delta_find(delta, BUCKET, PATH);
-    CHECK(piece_list_soon(path, list, &count) && count == 1 && list[0]->count == 300);
+    op->may_block = false;
+    op->steps_left = 100;
+    CHECK(piece_list_soon(op, path, list, &count) == ST_OK && count == 1 && list[0]->count == 300);
     piece_release(list[0]);
     for (uint64_t number = 301; number <= 2000; number++)
         append(delta, 2, "a", number, true);
-    CHECK(!piece_list_soon(path, list, &count));
+    CHECK(piece_list_soon(op, path, list, &count) == ST_WOULD_BLOCK);
+    CHECK(op->steps_left == 0);
     CHECK(piece_list(path, list) == 1 && list[0]->count == 2000);
     piece_release(list[0]);
-    CHECK(piece_list_soon(path, list, &count) && count == 1 &&
+    CHECK(piece_list_soon(op, path, list, &count) == ST_OK && count == 1 &&
           list[0]->count == 2000); /* nothing is left to sort */
     piece_release(list[0]);
     append(delta, 3, "b", 1, true);
+    op->steps_left = 1;
     pthread_mutex_lock(&delta_in_order(path)->sorting); /* somebody else's */
-    CHECK(!piece_list_soon(path, list, &count));
+    CHECK(piece_list_soon(op, path, list, &count) == ST_WOULD_BLOCK);
     pthread_mutex_unlock(&delta_in_order(path)->sorting);
-    CHECK(piece_list_soon(path, list, &count) && count == 2);
+    CHECK(piece_list_soon(op, path, list, &count) == ST_OK && count == 2);
     piece_release(list[0]);
     piece_release(list[1]);
     delta_release(delta);
+    op->may_block = true;
 }
 
 /* Few different bytes, so that many values are alike for long; of all lengths, zero bytes at their ends too. */

@@ -11,6 +11,7 @@
 struct client {
     struct rig rig;
     struct service service;
+    struct trials trials;
     struct auth *auth;
     struct audit *audit; /* NULL: none is kept */
     struct router *router;
