@@ -9,7 +9,11 @@
 #include "base/thread.h"
 #include "store/cache.h"
 
-enum { ENTRIES = 8, WANTED = 2 * ENTRIES, SET_BYTES = 16 * 1024, TICKET_VOID = 0 };
+/* As many entries as fill a set with documents of half a KB. */
+enum { ENTRIES = 32, WANTED = ENTRIES, SET_BYTES = 16 * 1024, TICKET_VOID = 0 };
+
+/* Keys that are looked for together. */
+enum { FOUND_AT_ONCE = 32 };
 
 struct entry {
     uint32_t key_size, value_size;
@@ -20,10 +24,10 @@ struct set {
     pthread_mutex_t mutex;
     uint64_t version;  /* rises with each change of any of its keys */
     uint32_t changing; /* changes under way */
-    uint32_t bytes;
-    uint64_t hits, misses;
+    atomic_uint bytes; /* this and the next are changed under the mutex, and looked at without */
+    atomic_ullong hits, misses;
+    uint32_t tag[ENTRIES];        /* of the keys of entries: one with another tag need not be looked at */
     struct entry *entry[ENTRIES]; /* newest first; NULL behind the last */
-    uint32_t tag[ENTRIES];        /* of their keys: an entry with another one need not be looked at */
     uint32_t wanted[WANTED];      /* tags of keys that were asked for lately and not found, in a ring */
     uint32_t next_wanted;
 };
@@ -34,6 +38,16 @@ struct cache {
     struct set *sets;
 };
 
+/* Sets that nobody has used take no memory: to C libraries on Linux a mutex of zeros is one that was initialised. */
+static bool is_ready(const struct set *set)
+{
+    pthread_mutex_t made;
+
+    memset(&made, 0, sizeof(made));
+    pthread_mutex_init(&made, NULL);
+    return memcmp(&made, &set->mutex, sizeof(made)) == 0;
+}
+
 struct cache *cache_open(size_t limit_bytes)
 {
     struct cache *cache = heap_allocate(sizeof(*cache));
@@ -41,16 +55,24 @@ struct cache *cache_open(size_t limit_bytes)
     for (cache->count = 1; 2 * cache->count * SET_BYTES <= limit_bytes; cache->count *= 2)
         ;
     cache->sets = heap_allocate(cache->count * sizeof(*cache->sets));
-    for (size_t i = 0; i < cache->count; i++) {
-        pthread_mutex_init(&cache->sets[i].mutex, NULL);
-        cache->sets[i].version = TICKET_VOID + 1;
-    }
+    assert(is_ready(&cache->sets[0]));
     return cache;
 }
 
 static size_t entry_bytes(const struct entry *entry)
 {
     return sizeof(*entry) + entry->key_size + entry->value_size;
+}
+
+/* By who has the mutex. */
+static void add(atomic_uint *sum, unsigned more)
+{
+    atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + more, memory_order_relaxed);
+}
+
+static void count_one(atomic_ullong *count)
+{
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
 /* Takes the entry out; those behind it move up. */
@@ -60,7 +82,7 @@ static void remove_at(struct set *set, size_t at)
 
     assert(entry);
     assert(set->bytes >= entry_bytes(entry));
-    set->bytes -= (uint32_t)entry_bytes(entry);
+    add(&set->bytes, -(unsigned)entry_bytes(entry));
     memmove(set->entry + at, set->entry + at + 1, (ENTRIES - 1 - at) * sizeof(set->entry[0]));
     memmove(set->tag + at, set->tag + at + 1, (ENTRIES - 1 - at) * sizeof(set->tag[0]));
     set->entry[ENTRIES - 1] = NULL;
@@ -106,10 +128,10 @@ static struct set *lock_set(struct cache *cache, const struct hashed *hashed)
 /* The key's place in the set; ENTRIES when it has none. */
 static size_t place_of(const struct set *set, const struct hashed *hashed)
 {
-    for (size_t at = 0; at < ENTRIES && set->entry[at]; at++) {
+    for (size_t at = 0; at < ENTRIES; at++) {
         const struct entry *entry = set->entry[at];
 
-        if (set->tag[at] == hashed->tag &&
+        if (set->tag[at] == hashed->tag && entry &&
             slice_equal(slice_make(entry->bytes, entry->key_size), hashed->key))
             return at;
     }
@@ -127,37 +149,69 @@ static bool copy_out(const struct entry *entry, struct op *op, struct slice *val
     return true;
 }
 
-bool cache_find(struct cache *cache, struct op *op, struct slice key, struct slice *value)
+static bool find(struct cache *cache, struct op *op, const struct hashed *hashed, struct slice *value)
 {
-    struct hashed hashed = hash_of(cache, key);
-    struct set *set = lock_set(cache, &hashed);
-    size_t at = place_of(set, &hashed);
+    struct set *set = lock_set(cache, hashed);
+    size_t at = place_of(set, hashed);
     bool found = at < ENTRIES && copy_out(set->entry[at], op, value);
 
-    set->hits += found;
-    set->misses += !found;
+    count_one(found ? &set->hits : &set->misses);
     pthread_mutex_unlock(&set->mutex);
     return found;
 }
 
+bool cache_find(struct cache *cache, struct op *op, struct slice key, struct slice *value)
+{
+    struct hashed hashed = hash_of(cache, key);
+
+    return find(cache, op, &hashed, value);
+}
+
+/* What of a set is looked at comes nearer while others are. */
+static void announce(const struct cache *cache, const struct hashed *hashed)
+{
+    const struct set *set = &cache->sets[hashed->set];
+
+    __builtin_prefetch(set, 1);
+    __builtin_prefetch(&set->tag[0]);
+    __builtin_prefetch(&set->tag[ENTRIES - 1]);
+    __builtin_prefetch(&set->entry[0]);
+}
+
+void cache_find_many(struct cache *cache, struct op *op, const struct slice *keys, size_t count,
+                     struct slice *values)
+{
+    struct hashed hashed[FOUND_AT_ONCE];
+
+    for (size_t begin = 0; begin < count; begin += FOUND_AT_ONCE) {
+        size_t end = count - begin < FOUND_AT_ONCE ? count : begin + FOUND_AT_ONCE;
+
+        for (size_t i = begin; i < end; i++) {
+            hashed[i - begin] = hash_of(cache, keys[i]);
+            announce(cache, &hashed[i - begin]);
+        }
+        for (size_t i = begin; i < end; i++)
+            if (!find(cache, op, &hashed[i - begin], &values[i]))
+                values[i] = (struct slice){ 0 };
+    }
+}
+
+/* A set that nobody has used is not written to: it would take memory. */
 void cache_stats(struct cache *cache, struct cache_stats *stats)
 {
     *stats = (struct cache_stats){ 0 };
     for (size_t i = 0; i < cache->count; i++) {
         struct set *set = &cache->sets[i];
 
-        pthread_mutex_lock(&set->mutex);
-        stats->hits += set->hits;
-        stats->misses += set->misses;
-        stats->bytes += set->bytes;
-        pthread_mutex_unlock(&set->mutex);
+        stats->hits += atomic_load_explicit(&set->hits, memory_order_relaxed);
+        stats->misses += atomic_load_explicit(&set->misses, memory_order_relaxed);
+        stats->bytes += atomic_load_explicit(&set->bytes, memory_order_relaxed);
     }
 }
 
 static uint64_t ticket_of(const struct cache *cache, const struct set *set)
 {
-    assert(set->version != TICKET_VOID); /* it begins above that, and only rises */
-    return set->changing || atomic_load(&cache->paused) ? TICKET_VOID : set->version;
+    return set->changing || atomic_load(&cache->paused) ? TICKET_VOID : set->version + 1;
 }
 
 uint64_t cache_ticket(struct cache *cache, struct slice key)
@@ -227,7 +281,7 @@ static void add_first(struct set *set, struct entry *entry, uint32_t tag)
     memmove(set->tag + 1, set->tag, (ENTRIES - 1) * sizeof(set->tag[0]));
     set->entry[0] = entry;
     set->tag[0] = tag;
-    set->bytes += (uint32_t)entry_bytes(entry);
+    add(&set->bytes, (unsigned)entry_bytes(entry));
 }
 
 void cache_fill(struct cache *cache, struct slice key, struct slice value, uint64_t ticket)
@@ -243,7 +297,7 @@ void cache_fill(struct cache *cache, struct slice key, struct slice value, uint6
         return;
     hashed = hash_of(cache, key);
     set = lock_set(cache, &hashed);
-    if (set->version == ticket && !set->changing && place_of(set, &hashed) == ENTRIES) {
+    if (set->version + 1 == ticket && !set->changing && place_of(set, &hashed) == ENTRIES) {
         add_first(set, entry, hashed.tag);
         entry = NULL;
     }

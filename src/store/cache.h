@@ -21,6 +21,10 @@ void cache_close(struct cache *cache); /* NULL is welcome */
 /* Copies the value into the op's arena; false when it is not here. */
 bool cache_find(struct cache *cache, struct op *op, struct slice key, struct slice *value);
 
+/* The same of many: a value without data is not here. Sooner than one by one. */
+void cache_find_many(struct cache *cache, struct op *op, const struct slice *keys, size_t count,
+                     struct slice *values);
+
 /* The caller takes a ticket before it reads the value from the store, and hands it to cache_fill() with the value. */
 uint64_t cache_ticket(struct cache *cache, struct slice key);
 

@@ -220,12 +220,11 @@ enum status local_get_items(struct op *op, struct snapshot *snapshot, const stru
         return local_get_many(op, snapshot, keys, count, values);
     TRY(store_snapshot_head(op, snapshot, &head));
     missing = missing_for(op, count);
+    cache_find_many(local->cache, op, keys, count, values);
     for (size_t i = 0; i < count; i++) {
         assert(key_is_document(keys[i])); /* others are not announced to the cache */
-        if (!cache_find(local->cache, op, keys[i], &values[i]) || !is_seen(values[i], head.lsn))
+        if (!is_seen(values[i], head.lsn))
             miss(&missing, keys[i], i);
-        else
-            TRY(op_spend_often(op, values[i].size / ROW_BYTES_OF_A_STEP));
     }
     if (missing.count == 0)
         goto out;

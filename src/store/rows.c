@@ -59,7 +59,7 @@ enum status row_copy_value(struct op *op, struct slice value, struct slice *copy
     TRY(op_spend_often(op, value.size / ROW_BYTES_OF_A_STEP));
     bytes = arena_try_alloc(&op->arena, value.size);
     if (!bytes)
-        return too_large(op);
+        TRY(too_large(op));
     memcpy(bytes, value.data, value.size);
     *copy = slice_make(bytes, value.size);
 out:

@@ -415,12 +415,11 @@ static enum status bind_node(struct binder *b, struct expr *expr, const struct v
     }
 }
 
-enum status bind_expr(struct binder *b, struct expr *expr, const struct visible *names, enum place place)
+static enum status bind_of_kind(struct binder *b, struct expr *expr, const struct visible *names,
+                                enum place place)
 {
     enum status st = ST_OK;
 
-    if (++b->bound->nodes > INLINE_QUERY_NODES_MAX)
-        TRY(op_may_take_long(b->op));
     if (expr->kind == EXPR_ALL)
         rewrite_all(b, expr);
     if (expr->select)
@@ -436,6 +435,17 @@ enum status bind_expr(struct binder *b, struct expr *expr, const struct visible 
         TRY(bind_kids(b, expr, names, place));
         TRY(bind_node(b, expr, names));
     }
+out:
+    return st;
+}
+
+enum status bind_expr(struct binder *b, struct expr *expr, const struct visible *names, enum place place)
+{
+    enum status st;
+
+    if (++b->bound->nodes > INLINE_QUERY_NODES_MAX)
+        TRY(op_may_take_long(b->op));
+    TRY(bind_of_kind(b, expr, names, place));
 out:
     return st;
 }

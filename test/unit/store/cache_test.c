@@ -48,6 +48,45 @@ TEST(what_is_found_and_what_is_not_is_counted)
     cache_close(cache);
 }
 
+TEST(of_many_keys_those_that_are_here_are_found)
+{
+    enum { MANY = 100 };
+    struct cache *cache = cache_open(1 << 20);
+    struct slice key[MANY], value[MANY];
+    char name[MANY][8];
+    bool right = true;
+
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name[i], sizeof(name[i]), "%d", i);
+        key[i] = slice_of(name[i]);
+        if (i % 3)
+            put(cache, name[i], name[i]);
+    }
+    cache_find_many(cache, test_op(), key, MANY, value);
+    for (int i = 0; i < MANY; i++)
+        right = right && (i % 3 ? slice_equal(value[i], key[i]) : !value[i].data);
+    CHECK(right);
+    cache_close(cache);
+}
+
+TEST(documents_of_half_a_kilobyte_fill_a_cache)
+{
+    enum { BYTES = 1 << 20, VALUE = 500 };
+    struct cache *cache = cache_open(BYTES);
+    struct cache_stats stats;
+    char name[16], value[VALUE + 1];
+
+    memset(value, 'v', VALUE);
+    value[VALUE] = '\0';
+    for (int i = 0; i < 4 * BYTES / VALUE; i++) {
+        snprintf(name, sizeof(name), "%d", i);
+        put(cache, name, value);
+    }
+    cache_stats(cache, &stats);
+    CHECK(stats.bytes > BYTES * 0.9 && stats.bytes <= BYTES);
+    cache_close(cache);
+}
+
 TEST(a_ticket_from_before_or_during_a_change_is_void)
 {
     struct cache *cache = cache_open(1 << 20);
