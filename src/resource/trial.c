@@ -60,23 +60,23 @@ enum status trial_text(struct op *op, const struct call *call, struct slice text
 }
 
 /* What was done in vain is to be little beside what is saved. */
-static unsigned char not_tried(uint32_t steps)
+static unsigned char not_tried(int64_t steps)
 {
-    uint32_t count = 1 + steps / STEPS_OF_A_HAND_OVER;
+    int64_t count = 1 + steps / STEPS_OF_A_HAND_OVER;
 
     return (unsigned char)(count < NOT_TRIED_MAX ? count : NOT_TRIED_MAX);
 }
 
 void trial_end(struct op *op, struct trial *trial, enum status st)
 {
-    int64_t took_us, steps;
+    int64_t took_us, took, counted;
 
     if (!trial->count)
         return;
     took_us = env_monotonic_us(op->env) - trial->began_us;
-    steps = took_us * STEPS_OF_10_US / 10;
-    if (steps > trial->steps - op->steps_left)
-        op->steps_left = steps < trial->steps ? trial->steps - (uint32_t)steps : 0;
+    took = took_us * STEPS_OF_10_US / 10;
+    counted = trial->steps - op->steps_left;
     if (st == ST_WOULD_BLOCK || took_us > LONG_US)
-        atomic_store_explicit(trial->count, not_tried(trial->steps - op->steps_left), memory_order_relaxed);
+        atomic_store_explicit(trial->count, not_tried(took > counted ? took : counted), memory_order_relaxed);
+    op->steps_left = took < trial->steps ? trial->steps - (uint32_t)took : 0;
 }

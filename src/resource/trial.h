@@ -21,5 +21,5 @@ struct trial {
 enum status trial_begin(struct op *op, const struct call *call, struct trial *trial);
 enum status trial_text(struct op *op, const struct call *call, struct slice text, struct trial *trial);
 
-/* What it took by the clock is spent, too: nobody counts all that a query does. */
+/* What it took by the clock is what the loop thread has spent: steps are counted so that they are rather too many. */
 void trial_end(struct op *op, struct trial *trial, enum status st);
