@@ -12,6 +12,7 @@
 #include "packed/piece_stream.h"
 #include "packed/run_stream.h"
 
+enum { ENTRIES_OF_A_STEP = 32 }; /* that are counted, of an operation (base/op.h) */
 enum { TERM_AT = KEY_INDEX_TERM, PATH_BYTES = 8, VALUE_AT = TERM_AT + PATH_BYTES };
 
 /* What part of the index is walked or counted: one bucket, one path, values between two. */
@@ -398,6 +399,14 @@ out:
     return st;
 }
 
+static enum status spend_to_count(struct op *op, const struct delta_path *path, const struct piece *piece,
+                                  const struct part *part, uint64_t lsn)
+{
+    uint32_t entries = op->may_block ? 0 : piece_counts_one_by_one(path, piece, &part->values, lsn);
+
+    return op_spend_often(op, entries / ENTRIES_OF_A_STEP);
+}
+
 static enum status count_delta(struct op *op, struct delta *delta, const struct part *part, uint64_t lsn,
                                int64_t *count)
 {
@@ -408,7 +417,10 @@ static enum status count_delta(struct op *op, struct delta *delta, const struct 
 
     TRY(list_pieces(op, part, delta, piece, &path, &pieces));
     for (size_t i = 0; i < pieces; i++) {
-        *count += piece_count(path, piece[i], &part->values, lsn);
+        if (st == ST_OK)
+            st = spend_to_count(op, path, piece[i], part, lsn);
+        if (st == ST_OK)
+            *count += piece_count(path, piece[i], &part->values, lsn);
         piece_release(piece[i]);
     }
 out:

@@ -113,7 +113,7 @@ static bool enter_bounds(struct piece_stream *s)
 static enum status piece_fill(struct op *op, struct stream *stream)
 {
     struct piece_stream *s = stream_of(stream);
-    uint32_t looked_at = 0;
+    uint32_t begin = s->at;
 
     marks_clear(&stream->marks);
     while (stream->marks.count < MARKS_MAX && is_same_term(s, s->at) && enter_bounds(s)) {
@@ -122,22 +122,21 @@ static enum status piece_fill(struct op *op, struct stream *stream)
 
         if (verdict.seen)
             marks_put(&stream->marks, number, verdict.gone);
-        looked_at++;
     }
-    return op_spend_often(op, looked_at / ENTRIES_OF_A_STEP);
+    return op_spend_often(op, (s->at - begin) / ENTRIES_OF_A_STEP);
 }
 
 static enum status piece_advance(struct op *op, struct stream *stream)
 {
     struct piece_stream *s = stream_of(stream);
+    uint32_t begin;
 
-    (void)op;
     if (is_same_term(s, s->at)) /* beyond the bounds */
         s->at = gallop(s, s->at, stream->value, stream->bounds.reverse ? 0 : UINT64_MAX);
-    while (is_same_term(s, s->at))
+    for (begin = s->at; is_same_term(s, s->at);)
         s->at++;
     stand(s);
-    return ST_OK;
+    return op_spend_often(op, (s->at - begin) / ENTRIES_OF_A_STEP);
 }
 
 static void piece_close(struct stream *stream)
@@ -205,6 +204,19 @@ static int64_t count_before(const struct delta_path *path, const struct piece *p
 }
 
 /* The sums are those of a reader who sees all of the piece. */
+static bool has_sums(const struct delta_path *path, const struct piece *piece, uint64_t lsn)
+{
+    return piece->newest_lsn <= lsn && piece->dead == atomic_load(&path->dead);
+}
+
+uint32_t piece_counts_one_by_one(const struct delta_path *path, const struct piece *piece,
+                                 const struct value_range *range, uint64_t lsn)
+{
+    uint32_t begin = range_begin(path, piece, range), end = range_end(path, piece, range);
+
+    return begin < end && !has_sums(path, piece, lsn) ? end - begin : 0;
+}
+
 int64_t piece_count(const struct delta_path *path, const struct piece *piece, const struct value_range *range,
                     uint64_t lsn)
 {
@@ -212,7 +224,7 @@ int64_t piece_count(const struct delta_path *path, const struct piece *piece, co
 
     if (begin >= end)
         return 0;
-    if (piece->newest_lsn > lsn || piece->dead != atomic_load(&path->dead))
+    if (!has_sums(path, piece, lsn))
         return count_one_by_one(path, piece, begin, end, lsn);
     return count_before(path, piece, end, lsn) - count_before(path, piece, begin, lsn);
 }

@@ -790,19 +790,20 @@ static void begin_operation(struct op *op)
     op->spent = (struct spent){ 0 };
     op->error = NULL;
     op->error_info = (struct slice){ 0 };
-    op->claim.refused = false;
     record_again(op);
 }
 
 static enum status run_operation(struct op *op, struct routed *routed)
 {
     struct op_mark mark = op_mark(op);
+    bool was_refused = op->claim.refused;
     enum status st;
 
     begin_operation(op);
     st = routed->route->run(op, &routed->call, &routed->reply);
     if (st == ST_WOULD_BLOCK) {
         op_rewind(op, mark);
+        op->claim.refused = was_refused;
         begin_operation(op);
     }
     return st;

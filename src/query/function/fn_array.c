@@ -42,7 +42,7 @@ static bool matches(struct eval *eval, struct json element, struct json wanted)
     while (json_next(&i)) {
         struct json other = kind == JSON_ARRAY && json_next(&j) ? j.value : json_member(element, i.name);
 
-        if (!eval_spend(eval, 0) || !matches(eval, other, i.value))
+        if (!eval_spend(eval, kind == JSON_OBJECT ? json_size(element) : 0) || !matches(eval, other, i.value))
             return false;
     }
     return true;

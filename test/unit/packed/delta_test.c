@@ -64,6 +64,31 @@ TEST(pieces_are_few_sorted_and_have_every_entry_once)
     delta_release(delta);
 }
 
+/* One item's value changes again and again. */
+TEST(a_reader_in_a_hurry_gives_up_where_one_number_has_many_entries)
+{
+    enum { ENTRIES = 4000 };
+    struct op *op = test_op();
+    struct delta *delta = delta_new();
+    struct value_range all = { 0 };
+    struct bounds bounds = { 0, UINT64_MAX, false };
+    struct piece_stream stream;
+    struct delta_path *path;
+
+    for (uint64_t lsn = 1; lsn <= ENTRIES; lsn++)
+        append(delta, lsn, "a", 1, lsn % 2);
+    path = delta_find(delta, BUCKET, PATH);
+    piece_stream_open(&stream, path, piece_whole(path), &all, bounds, ENTRIES);
+    CHECK(piece_counts_one_by_one(path, stream.piece, &all, ENTRIES) == 0);
+    CHECK(piece_counts_one_by_one(path, stream.piece, &all, ENTRIES - 1) == ENTRIES);
+    op->may_block = false;
+    op->steps_left = 100;
+    CHECK(stream.stream.ops->fill(op, &stream.stream) == ST_WOULD_BLOCK);
+    op->may_block = true;
+    stream.stream.ops->close(&stream.stream);
+    delta_release(delta);
+}
+
 TEST(a_reader_in_a_hurry_sorts_what_is_little_and_leaves_what_is_much_to_others)
 {
     struct op *op = test_op();

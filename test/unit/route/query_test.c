@@ -142,6 +142,35 @@ TEST(what_looks_at_much_for_a_few_items_is_handed_on)
     client_close(&client);
 }
 
+TEST(what_looks_for_many_members_among_many_is_handed_on)
+{
+    enum { MEMBERS = 100 };
+    struct client client;
+    struct buf object, body;
+
+    open_with_items(&client);
+    buf_init(&object, &client.keep.arena);
+    for (int i = 0; i < MEMBERS; i++)
+        buf_printf(&object, "%s'm%d':%d", i ? "," : "", i, i);
+    buf_init(&body, &client.keep.arena);
+    buf_printf(&body, "{'id':'1','pk':'a','n':1000,'list':[{%.*s}]}%c", (int)object.size, object.data, '\0');
+    client_header(&client, HEADER_IS_QUERY, NULL);
+    client_header(&client, HEADER_CONTENT_TYPE, NULL);
+    client_mark(&client, MARK_UPSERT);
+    CHECK(client_send(&client, METHOD_POST, DOCS, body.data) == 200);
+    client_header(&client, HEADER_IS_UPSERT, NULL);
+    client_mark(&client, MARK_QUERY);
+    client_header(&client, HEADER_CONTENT_TYPE, "application/query+json");
+    buf_init(&body, &client.keep.arena);
+    buf_printf(&body,
+               "{'query':'SELECT * FROM c WHERE c.n = 1000 AND ARRAY_CONTAINS(c.list, @p, true)',"
+               "'parameters':[{'name':'@p','value':{%.*s}}]}%c",
+               (int)object.size, object.data, '\0');
+    CHECK(client_send(&client, METHOD_POST, DOCS, body.data) == 200 && client.was_handed_on);
+    CHECK(json_int(client_member(&client, "_count")) == 1);
+    client_close(&client);
+}
+
 TEST(a_text_whose_query_was_given_up_is_not_tried_for_a_while)
 {
     const char *text = "SELECT * FROM c WHERE c.n > @x", *other = "SELECT * FROM c WHERE c.n < @x";
