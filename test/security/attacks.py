@@ -344,6 +344,42 @@ def endless_queries(field):
     return no_faults([status for answers in many(64, ask) for status in answers])
 
 
+# Each does as much as a loop thread lets it, or nearly, before a pool thread begins it anew. %(c)s is a name of its own
+# each time: no text was given up before.
+ON_LOOPS = ["SELECT VALUE 1 FROM %(c)s WHERE %(c)s.size = 'many' AND (" + " OR ".join(["%(c)s.m.z = 1"] * 20) + ")",
+            "SELECT VALUE 1 FROM %(c)s WHERE %(c)s.size = 'many' AND " + " AND ".join(["%(c)s.m <= %(c)s.m"] * 8),
+            "SELECT VALUE [%(c)s, %(c)s, %(c)s, %(c)s] FROM %(c)s WHERE %(c)s.size = 'many'",
+            "SELECT VALUE 1 FROM %(c)s WHERE %(c)s.size = 'long' AND %(c)s.text LIKE '%%a_a_a_a_a_b%%'",
+            "SELECT VALUE UPPER(LOWER(%(c)s.text)) FROM %(c)s WHERE %(c)s.size = 'long'",
+            "SELECT VALUE " + " || ".join(["%(c)s.text"] * 12) + " FROM %(c)s WHERE %(c)s.size = 'long'",
+            "SELECT * FROM %(c)s WHERE " + " AND ".join("%%(c)s.m.m%d >= 0" % i for i in range(40))]
+
+
+def letters_of(number):
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
+
+
+def queries_on_loops(field):
+    """64 ask what a loop thread begins, always in other words."""
+    for number in range(4):
+        members = {"m%d" % i: i for i in range(500 << number)}
+        field.peer.must(201, "POST", DOCS, {"id": "many%d" % number, "pk": "a", "size": "many", "m": members})
+        field.peer.must(201, "POST", DOCS, {"id": "long%d" % number, "pk": "a", "size": "long", "text": "a" * (1000 << number)})
+
+    def ask(number):
+        peer, answers = Peer(field.url), []
+        query = [("x-ms-documentdb-isquery", "true"), ("content-type", "application/query+json")]
+        while field.goes_on():
+            name = "x%sx%s" % (letters_of(number), letters_of(len(answers)))
+            answers.append(peer.ask("POST", DOCS, {"query": ON_LOOPS[(number + len(answers)) % len(ON_LOOPS)] % {"c": name}}, query).status)
+        return answers
+    statuses = [status for answers in many(64, ask) for status in answers]
+    for number in range(4):
+        field.peer.must(204, "DELETE", DOCS + "/many%d" % number)
+        field.peer.must(204, "DELETE", DOCS + "/long%d" % number)
+    return no_faults(statuses)
+
+
 def hash_twins(field):
     """A key with the hash of another key reads, finds and deletes nothing of it."""
     owner = "alice-%d@example.com" % field.random.randrange(1000)
@@ -508,6 +544,7 @@ def crowd_of(count, attack):
 ALL = [("odd paths", odd_paths), ("framing", framing), ("giant heads", giant_heads), ("bodies unsigned", bodies_unsigned),
        ("bodies signed", bodies_signed), ("slow writers", slow_writers), ("slow readers", slow_readers), ("many paths", many_paths),
        ("large scripts", large_scripts), ("feed pages", feed_pages), ("endless loops", endless_loops), ("endless queries", endless_queries),
+       ("queries on loops", queries_on_loops),
        ("udf globals", udf_globals), ("hash twins", hash_twins), ("forged bearers", forged_bearers), ("handshakes", handshakes),
        ("idle connections", idle_connections), ("rapid reset", rapid_reset), ("direct half heads", surfaces.direct_half_heads),
        ("direct half payloads", surfaces.direct_half_payloads), ("direct never read", surfaces.direct_never_read),
