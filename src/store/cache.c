@@ -45,7 +45,7 @@ static bool is_ready(const struct set *set)
 
     memset(&made, 0, sizeof(made));
     pthread_mutex_init(&made, NULL);
-    return memcmp(&made, &set->mutex, sizeof(made)) == 0;
+    return slice_equal(slice_make(&made, sizeof(made)), slice_make(&set->mutex, sizeof(set->mutex)));
 }
 
 struct cache *cache_open(size_t limit_bytes)
