@@ -10,7 +10,7 @@
 #include "store/cache.h"
 
 /* As many entries as fill a set with documents of half a KB. */
-enum { ENTRIES = 32, WANTED = ENTRIES, SET_BYTES = 16 * 1024, TICKET_VOID = 0 };
+enum { ENTRIES = 32, WANTED = 16, SET_BYTES = 16 * 1024, TICKET_VOID = 0 };
 
 /* Keys that are looked for together. */
 enum { FOUND_AT_ONCE = 32 };
