@@ -157,9 +157,8 @@ enum {
     INLINE_ITEM_BYTES_MAX = 16 * 1024, /* a write with more, or of more, is no loop thread's */
     INLINE_QUERY_BYTES_MAX = 4 * 1024, /* likewise a query with a longer body */
     INLINE_QUERY_NODES_MAX = 128,      /* or with more expressions */
-    INLINE_STEPS_MAX =
-        400, /* of 0.4 us or so: what a loop thread does of a read before a pool thread begins it anew */
-    ROUND_STEPS_MAX = 4000, /* of all reads, before it looks at its sockets again */
+    INLINE_STEPS_MAX = 400,            /* of an operation (base/op.h), before a pool thread begins it anew */
+    ROUND_STEPS_MAX = 4000,            /* of all, before a loop thread looks at its sockets again */
     OP_MEMORY_BYTES_MAX = 64 * 1024 * 1024,
     INDEX_ITEM_BYTES_MAX = 64 * 1024 * 1024, /* of terms, a million or so: an item with more is not indexed */
     INDEX_CHANGES_BYTES_MAX = 192 * 1024 * 1024, /* of entries that an operation changes: two such items' */

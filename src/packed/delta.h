@@ -45,9 +45,8 @@ struct delta_path {
 
 /* The part of a path that was sorted so far. */
 struct delta_sorted {
-    pthread_mutex_t
-        sorting;           /* of whoever sorts, for as long as that takes: nobody else changes what follows */
-    pthread_mutex_t mutex; /* guards what follows, and is never held for long */
+    pthread_mutex_t sorting; /* held while somebody sorts: nobody else changes what follows */
+    pthread_mutex_t mutex;   /* guards what follows, and is never held for long */
     struct piece *piece[PIECES_MAX];
     size_t piece_count;
     uint32_t entry_count; /* that are in pieces */

@@ -491,9 +491,8 @@ static enum status next_picked(struct op *op, struct partition_scan *scan, bool 
 {
     enum status st = ST_OK;
 
-    while (scan->at_row == scan->rows.count && scan->at_pick < scan->pick_count) {
+    while (scan->at_row == scan->rows.count && scan->at_pick < scan->pick_count)
         TRY(next_block(op, scan, (struct number_span){ 0 }));
-    }
     *found = scan->at_row < scan->rows.count;
 out:
     return st;

@@ -9,7 +9,6 @@
 #include "keys/keys.h"
 #include "keys/record.h"
 #include "store/local_private.h"
-#include "store/rows.h"
 
 static void unpin(struct local *local, struct packed_pin *pin)
 {
