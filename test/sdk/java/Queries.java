@@ -29,7 +29,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.ConcurrentModificationException;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -46,9 +45,9 @@ final class Queries {
     /** What it cannot run over ranges, here or on the service: it wants an object where the plan has the value's array. */
     private static final List<String> BEYOND = List.of("GROUP BY under VALUE");
 
-    /** Of a race in it: it adds up the metrics of a hybrid plan's queries while they are written. What meets it is left out. */
-    private static boolean isRace(Throwable problem) {
-        return problem instanceof ConcurrentModificationException || "retries must not be negative".equals(problem.getMessage());
+    /** What it runs twice at once over several ranges, in state that both write: right on one thread, which Direct mode does not let it have. */
+    private static boolean isRace(JsonNode entry, String where) {
+        return "true".equals(System.getenv("ORRERY_DIRECT")) && !where.equals("one") && entry.get("name").asText().startsWith("RANK");
     }
 
     private final String name = "queries-java-" + System.nanoTime();
@@ -109,9 +108,6 @@ final class Queries {
             step.run();
             passed++;
         } catch (Throwable problem) {
-            if (sentence.startsWith("RANK") && isRace(problem)) {
-                return;
-            }
             failed++;
             System.out.println("FAILED " + sentence + ": " + problem);
         }
@@ -220,6 +216,9 @@ final class Queries {
                 continue;
             }
             for (String where : entry.has("container") ? List.of(entry.get("container").asText()) : List.of("one", "three")) {
+                if (isRace(entry, where)) {
+                    continue;
+                }
                 String sentence = entry.get("name").asText() + " of " + where;
                 attempt(sentence, () -> answer(entry, where, options(entry), 100));
                 attempt(sentence + ", by pages of two", () -> answer(entry, where, options(entry), 2));
