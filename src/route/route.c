@@ -5,7 +5,6 @@
 #include "base/heap.h"
 #include "base/limits.h"
 #include "base/reserve.h"
-#include "resource/form.h"
 #include "resource/heat.h"
 #include "resource/reshape.h"
 #include "resource/resource.h"
@@ -15,29 +14,10 @@
 #include "route/grant.h"
 #include "route/metrics.h"
 #include "route/origin.h"
-#include "route/path.h"
 #include "route/record.h"
 #include "route/role.h"
-#include "route/route.h"
+#include "route/routed.h"
 #include "route/table.h"
-
-struct router {
-    struct route_options options;
-    struct route_metrics *metrics;
-};
-
-/* What has been found out about a request; kept while it waits for a pool thread. */
-struct routed {
-    const struct router *router;
-    struct call call;
-    struct reply reply;
-    struct path path;
-    struct auth_who who;
-    const struct route *route; /* NULL when there is none */
-    bool known_path;           /* another method would have a route */
-    bool is_prepared;
-    bool is_outside; /* of the gate: the service is not to be looked at */
-};
 
 struct router *route_open(const struct route_options *options)
 {
@@ -147,306 +127,6 @@ static bool is_emulators_account(const struct router *router, const struct reque
            !request->header[HEADER_AUTHORIZATION].data;
 }
 
-static bool is_about_items(const struct path *path)
-{
-    return path->count > 4 && slice_is(path->segment[4], "docs");
-}
-
-/*
- * The error differs: a resource itself is missing, or the database, container or user above it is; of an item's, Direct mode
- * tells more. `depth` is how many segments lead to what is missing.
- */
-static enum status missing(struct op *op, const struct path *path, size_t depth, bool is_direct)
-{
-    if (path->count == depth)
-        return op_fail_as(op, ST_NOT_FOUND);
-    return op_fail_as(op, is_about_items(path) && !is_direct ? ST_ITEM_OWNER_NOT_FOUND : ST_OWNER_NOT_FOUND);
-}
-
-/* The user whose permissions the path is about. */
-static enum status find_user(struct op *op, struct routed *routed)
-{
-    const struct path *path = &routed->path;
-    struct call *call = &routed->call;
-
-    assert(call->database);  /* find_owners() comes here with it */
-    assert(path->count > 4); /* which the shapes with a user have */
-    call->user =
-        catalog_find_child(call->service->catalog, RID_TYPE_USER, &call->database->rid, path->segment[3]);
-    return call->user ? ST_OK : missing(op, path, 4, call->request->direct);
-}
-
-static enum status find_container(struct op *op, struct routed *routed)
-{
-    const struct path *path = &routed->path;
-    struct call *call = &routed->call;
-    struct rid rid;
-
-    assert(call->database);
-    assert(path->count > 3); /* which the shapes with a container have */
-    call->container = catalog_find_container(call->service->catalog, call->database, path->segment[3]);
-    if (!call->container)
-        return missing(op, path, 4, call->request->direct);
-    call->by_rid = rid_parse(path->segment[3], &rid) && rid_equal(&rid, &call->container->rid);
-    if (path->count > 6)
-        call->item = path->segment[5];
-    return ST_OK;
-}
-
-/* The rid of media contains the rids of its database and its container. If they are not there, nothing is found. */
-static void find_media_owners(struct op *op, struct call *call)
-{
-    struct buf database, container;
-    struct rid rid;
-
-    if (!rid_parse(call->id, &rid) || rid_type(&rid) != RID_TYPE_ATTACHMENT)
-        return;
-    buf_init(&database, &op->arena);
-    rid.size = RID_DATABASE_BYTES;
-    rid_print(&database, &rid);
-    buf_init(&container, &op->arena);
-    rid.size = RID_CONTAINER_BYTES;
-    rid_print(&container, &rid);
-    call->database = catalog_find_database(call->service->catalog, buf_as_slice(&database));
-    if (call->database)
-        call->container =
-            catalog_find_container(call->service->catalog, call->database, buf_as_slice(&container));
-    if (call->container && !rid_equal(&call->container->rid, &rid)) { /* an id that looks like it */
-        container_release(call->container);
-        call->container = NULL;
-    }
-}
-
-/* The container whose addresses are asked for, by its rid. It may be gone. */
-static enum status find_addressed(struct op *op, struct routed *routed)
-{
-    const struct path *path = &routed->path;
-    struct call *call = &routed->call;
-    struct path owner;
-    enum status st;
-
-    call->id = path->range_ids;
-    if (!slice_is(path->type, "docs"))
-        return ST_OK;
-    TRY(path_parse(op, path->resolve_for, &owner));
-    call->database = catalog_find_database(call->service->catalog, owner.segment[1]);
-    if (call->database)
-        call->container = catalog_find_container(call->service->catalog, call->database, owner.segment[3]);
-    if (!call->container)
-        st = op_fail_as(op, ST_OWNER_NOT_FOUND);
-out:
-    return st;
-}
-
-/*
- * Settles a change of the catalog that is in doubt. A write must wait for it. A read goes on with what is known
- * while the store cannot write; that it cannot may turn out only here.
- */
-static enum status settle_catalog(struct op *op, const struct routed *routed)
-{
-    struct catalog *catalog = routed->call.service->catalog;
-    bool writes = route_writes(routed->route);
-    enum status st;
-
-    if (!writes && !catalog_is_writable(catalog))
-        return ST_OK;
-    st = catalog_settle(op, catalog);
-    return writes || st == ST_WOULD_BLOCK ? st : ST_OK;
-}
-
-/* What a request about definitions finds is as new as its answer. Of items the store says when a definition is old. */
-static enum status catch_up(struct op *op, const struct routed *routed)
-{
-    if (routed->route->flags & OF_ITEMS)
-        return ST_OK;
-    return catalog_catch_up(op, routed->call.service->catalog);
-}
-
-/* What the route's shape names, as far as it is known here. */
-static enum status find_known_owners(struct op *op, struct routed *routed)
-{
-    const struct path *path = &routed->path;
-    unsigned owners = route_owners(routed->route);
-    struct call *call = &routed->call;
-    enum status st = ST_OK;
-
-    call->type = path->type;
-    if (path->count && path->count % 2 == 0) {
-        call->id = path->segment[path->count - 1];
-        assert(call->id.size >
-               0); /* path_parse() leaves no slash at the end, and decodes nothing to nothing */
-    }
-    if (slice_is(path->shape, "media/x"))
-        find_media_owners(op, call);
-    if (routed->route->run == address_list)
-        return find_addressed(op, routed);
-    if (!(owners & OWNER_DATABASE))
-        return ST_OK;
-    assert(path->count > 1);
-    call->database = catalog_find_database(call->service->catalog, path->segment[1]);
-    if (!call->database)
-        return missing(op, path, 2, call->request->direct);
-    if (owners & OWNER_CONTAINER)
-        TRY(find_container(op, routed));
-    if (owners & OWNER_USER)
-        TRY(find_user(op, routed));
-    route_assert_owners(routed->route, call);
-out:
-    return st;
-}
-
-static void release_owners(struct call *call)
-{
-    child_release(call->user);
-    container_release(call->container);
-    database_release(call->database);
-    call->user = NULL;
-    call->container = NULL;
-    call->database = NULL;
-}
-
-/* Another process may have ended the hold meanwhile, and have put another container in its place. */
-static bool may_have_another_name(struct op *op, const struct call *call)
-{
-    return call->container && catalog_is_shared(call->service->catalog) && hold_is_on(op, call->container);
-}
-
-/*
- * Looks up what the route's shape names. ST_OK means that all of it is there, which route_assert_owners() repeats. What is
- * not there may have been made by another process: then it is looked for again.
- */
-static enum status find_owners(struct op *op, struct routed *routed)
-{
-    enum status st;
-
-    release_owners(&routed->call); /* it may have come so far before, and had to wait then */
-    st = find_known_owners(op, routed);
-    if (st == ST_OK && !may_have_another_name(op, &routed->call))
-        goto out;
-    TRY(catalog_catch_up(op, routed->call.service->catalog));
-    release_owners(&routed->call);
-    TRY(find_known_owners(op, routed));
-out:
-    return st;
-}
-
-static enum status check_consistency(struct op *op, const struct service *service,
-                                     const struct request *request)
-{
-    struct slice header = slice_trim(request->header[HEADER_CONSISTENCY_LEVEL]);
-    enum consistency level;
-
-    if (!header.data || header.size == 0)
-        return ST_OK;
-    if (!consistency_parse(header, &level))
-        return op_fail(op, ST_BAD_HEADER,
-                       "Value '%.*s' specified for the header 'x-ms-consistency-level' is invalid. ",
-                       header.size > 100 ? 100 : (int)header.size, header.data);
-    if (level >= service->consistency)
-        return ST_OK;
-    return op_fail(op, ST_BAD_HEADER,
-                   "ConsistencyLevel %s specified in the request is invalid when service is configured with "
-                   "consistency level %s. Ensure the request consistency level is not stronger than the "
-                   "service consistency level.",
-                   consistency_names[level], consistency_names[service->consistency]);
-}
-
-/* A client may send the rid of the container that it means. It is told when another one has that name by now. */
-static enum status check_intended_container(struct op *op, const struct call *call)
-{
-    struct slice header = slice_trim(call->request->header[HEADER_INTENDED_CONTAINER]);
-    struct rid intended;
-
-    if (!header.data || header.size == 0 || !call->container)
-        return ST_OK;
-    if (rid_parse(header, &intended) && rid_equal(&intended, &call->container->rid))
-        return ST_OK;
-    return op_fail_as(op, ST_CONTAINER_MISMATCH);
-}
-
-/* A client in Direct mode sends requests by what it knows of the container of that name. It looks again when that is old. */
-static enum status check_known_container(struct op *op, const struct call *call)
-{
-    struct slice header = call->request->header[HEADER_CONTAINER_RID];
-    struct rid known;
-
-    if (!call->request->direct || !call->container || !header.data)
-        return ST_OK;
-    if (rid_parse(header, &known) && rid_equal(&known, &call->container->rid))
-        return ST_OK;
-    return op_fail_as(op, ST_NAME_STALE);
-}
-
-/* Reads look into the token and refuse it by themselves; writes need only that it is one. */
-static enum status check_session_token(struct op *op, const struct routed *routed)
-{
-    struct slice header = routed->call.request->header[HEADER_SESSION_TOKEN];
-
-    if (!header.data || !(routed->route->flags & OF_ITEMS) || !route_writes(routed->route))
-        return ST_OK;
-    return session_token_check(op, header);
-}
-
-static enum status check_indexing_directive(struct op *op, const struct request *request)
-{
-    static const char *const known[] = { "Default", "Include", "Exclude", "0", "1", "2" };
-    struct slice directive = slice_trim(request->header[HEADER_INDEXING_DIRECTIVE]);
-
-    if (!directive.data || directive.size == 0)
-        return ST_OK;
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (slice_is_nocase(directive, known[i]))
-            return ST_OK;
-    return op_fail(op, ST_BAD_HEADER,
-                   "Value '%.*s' specified for the header 'x-ms-indexing-directive' is invalid. ",
-                   directive.size > 100 ? 100 : (int)directive.size, directive.data);
-}
-
-/*
- * Versions of the protocol are dates. The service knows a list of them; a date since its first general one is let in, so
- * that a client of tomorrow is not refused for its date alone.
- */
-static enum status check_version(struct op *op, const struct call *call, const struct request *request)
-{
-    enum { OLDEST = 20140821, FIRST_GENERAL = 20150408, LAST = 99991231 };
-    struct slice header = slice_trim(request->header[HEADER_VERSION]);
-    uint64_t version = call_version(call);
-
-    if (!header.data || header.size == 0 ||
-        (header.size == 10 && (version == OLDEST || (version >= FIRST_GENERAL && version <= LAST))))
-        return ST_OK;
-    return op_fail(op, ST_BAD_HEADER,
-                   "Invalid API version. Ensure a valid x-ms-version header value is passed.");
-}
-
-/*
- * What was is read. An operation that would not know of the header is refused, because its client means another moment. The plan
- * of a query is the same at every moment.
- */
-static enum status check_as_of(struct op *op, const struct routed *routed, const struct request *request)
-{
-    const struct route *route = routed->route;
-
-    if (!request->header[HEADER_AS_OF].data ||
-        ((route->run == document_read || route->run == document_query || route->run == document_plan ||
-          route->run == document_list) &&
-         !request->header[HEADER_A_IM].data))
-        return ST_OK;
-    return op_fail(op, ST_BAD_HEADER,
-                   "The header 'x-orrery-as-of' goes with reads, lists and queries of items only.");
-}
-
-/* The server unpacks nothing. A packed body would be stored as something else than the client meant. */
-static enum status check_content_encoding(struct op *op, const struct request *request)
-{
-    struct slice encoding = slice_trim(request->header[HEADER_CONTENT_ENCODING]);
-
-    if (!encoding.data || encoding.size == 0 || slice_is_nocase(encoding, "identity"))
-        return ST_OK;
-    return op_fail(op, ST_BAD_HEADER, "Value '%.*s' specified for the header 'content-encoding' is invalid. ",
-                   encoding.size > 100 ? 100 : (int)encoding.size, encoding.data);
-}
-
 /* While a container is about to be replaced by another one, its writes are told to come back. */
 static enum status check_hold(struct op *op, const struct routed *routed)
 {
@@ -525,29 +205,21 @@ static enum status check_rights(struct op *op, const struct router *router, stru
 /* Everything before the operation itself. Only a catalog that is in doubt can make it wait. */
 static enum status prepare(struct router *router, struct exchange *exchange, struct routed *routed)
 {
-    const struct request *request = &exchange->request;
     struct op *op = &exchange->op;
     enum status st, owners;
 
     assert(!routed->is_prepared);
     TRY(let_in(router, exchange, routed));
-    TRY(check_version(op, &routed->call, request));
-    TRY(check_consistency(op, router->options.service, request));
-    TRY(check_indexing_directive(op, request));
-    TRY(form_check(op, request));
-    TRY(check_content_encoding(op, request));
-    TRY(check_as_of(op, routed, request));
-    exchange->class = route_class(routed->route, request);
-    TRY(settle_catalog(op, routed));
-    TRY(catch_up(op, routed));
-    owners = find_owners(op, routed);
+    TRY(routed_check_headers(op, routed));
+    exchange->class = route_class(routed->route, &exchange->request);
+    TRY(routed_settle_catalog(op, routed));
+    TRY(routed_catch_up(op, routed));
+    owners = routed_find_owners(op, routed);
     if (owners == ST_WOULD_BLOCK)
         TRY(owners);
     TRY(check_rights(op, router, routed)); /* before the owners: nobody is told what there is elsewhere */
     TRY(owners);
-    TRY(check_known_container(op, &routed->call));
-    TRY(check_intended_container(op, &routed->call));
-    TRY(check_session_token(op, routed));
+    TRY(routed_check_claims(op, routed));
     if (routed->call.container)
         exchange->owner = rid_owner(&routed->call.container->rid);
     TRY(check_hold(op, routed));
@@ -662,7 +334,7 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
                        (struct request_end){ st, charge, routed->call.began_us, took_us });
     if (router->options.observe && took_us >= router->options.observe_after_us)
         observe(router, exchange, routed, st, charge, &router->metrics[index], took_us);
-    release_owners(&routed->call);
+    routed_release_owners(&routed->call);
     metrics_count(&router->metrics[index], exchange->answer.status, took_us, exchange->request.direct);
 }
 
@@ -774,55 +446,6 @@ static enum status answer_endpoint(struct router *router, struct exchange *excha
     return ST_OK;
 }
 
-/* Whether a loop thread may try: what takes long, or waits for a script, would delay other connections. */
-static bool may_run_inline(const struct exchange *exchange, const struct route *route)
-{
-    size_t bytes_max = route->flags & READS ? INLINE_QUERY_BYTES_MAX : INLINE_ITEM_BYTES_MAX;
-
-    return route->flags & RUN_INLINE && exchange->class != CLASS_SCRIPTS &&
-           exchange->request.body.size <= bytes_max;
-}
-
-/* Nothing is left of what a thread may have begun in vain: it is not charged, not told of, and takes no memory. */
-static void begin_operation(struct op *op)
-{
-    op->work = (struct work){ 0 };
-    op->spent = (struct spent){ 0 };
-    op->error = NULL;
-    op->error_info = (struct slice){ 0 };
-    record_again(op);
-}
-
-static enum status run_operation(struct op *op, struct routed *routed)
-{
-    struct op_mark mark = op_mark(op);
-    bool was_refused = op->claim.refused;
-    enum status st;
-
-    begin_operation(op);
-    st = routed->route->run(op, &routed->call, &routed->reply);
-    if (st == ST_WOULD_BLOCK) {
-        op_rewind(op, mark);
-        op->claim.refused = was_refused;
-        begin_operation(op);
-    }
-    return st;
-}
-
-/* Runs the operation: at once if a loop thread may, else on a pool thread. After its commit, only its end is run. */
-static enum status run(struct exchange *exchange, struct routed *routed)
-{
-    assert(routed->is_prepared);
-    assert(routed->route);
-    assert(routed->route->run);
-    if (routed->call.resume)
-        return routed->call.resume(&exchange->op, &routed->call, &routed->reply);
-    if (!exchange->op.may_block && !may_run_inline(exchange, routed->route))
-        return ST_WOULD_BLOCK;
-    route_assert_owners(routed->route, &routed->call);
-    return run_operation(&exchange->op, routed);
-}
-
 /* Whether the operation has ended without writing anything. */
 static bool wrote_nothing(const struct routed *routed, enum status st)
 {
@@ -858,7 +481,7 @@ static bool is_overtaken(const struct routed *routed, enum status st)
 
 static void begin_anew(struct exchange *exchange, struct routed *routed)
 {
-    release_owners(&routed->call);
+    routed_release_owners(&routed->call);
     routed->is_prepared = false;
     routed->call.resume = NULL;
     begin_reply(exchange, routed);
@@ -890,7 +513,7 @@ static enum status attempt(struct router *router, struct exchange *exchange, str
 {
     enum status st = prepare_to_run(router, exchange, routed);
 
-    return st == ST_OK ? run(exchange, routed) : st;
+    return st == ST_OK ? routed_run(exchange, routed) : st;
 }
 
 /* ---- the gate ---- */
@@ -977,9 +600,9 @@ static enum status admit_operation(struct router *router, struct exchange *excha
     enum status st;
 
     TRY(let_in(router, exchange, routed));
-    if (routed->who.kind == AUTH_BY_KEY || routed->is_outside || settle_catalog(op, routed) != ST_OK)
+    if (routed->who.kind == AUTH_BY_KEY || routed->is_outside || routed_settle_catalog(op, routed) != ST_OK)
         goto out;
-    if (find_known_owners(op, routed) != ST_OK && catalog_is_shared(router->options.service->catalog))
+    if (routed_find_known_owners(op, routed) != ST_OK && catalog_is_shared(router->options.service->catalog))
         goto out; /* another process may have made it */
     st = check_rights(op, router, routed);
 out:
@@ -1027,7 +650,7 @@ bool route_admit(void *context, struct exchange *exchange)
     if (st != ST_OK)
         finish(router, exchange, routed, st);
     else
-        release_owners(&routed->call);
+        routed_release_owners(&routed->call);
     if (gate && !routed->is_outside)
         gate_leave(gate);
     exchange->state = NULL;
