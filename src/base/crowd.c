@@ -8,7 +8,9 @@
  * While the crowd is spread, or on its way to or from it, some look at the exact count and some at their parts: it may fall
  * below what is there. With this much more in it nobody takes it for the end.
  */
-enum { SPREAD = 1 << 30, IS_EXACT = 1, ONE = 2 };
+enum { IS_EXACT = 1, ONE = 2 };
+
+static const long long SPREAD = 1LL << 60;
 
 void crowd_init(struct crowd *crowd)
 {
@@ -21,8 +23,8 @@ void crowd_init(struct crowd *crowd)
 /* False where the thread's part is closed. */
 static bool count_in_part(struct crowd *crowd, int change)
 {
-    atomic_int *word = &crowd->part[thread_number() % CROWD_PARTS].word;
-    int now = atomic_load_explicit(word, memory_order_relaxed);
+    atomic_llong *word = &crowd->part[thread_number() % CROWD_PARTS].word;
+    long long now = atomic_load_explicit(word, memory_order_relaxed);
 
     do {
         if (now & IS_EXACT)
@@ -38,7 +40,7 @@ bool crowd_more_while_spread(struct crowd *crowd)
 
 void crowd_more(struct crowd *crowd)
 {
-    int before;
+    long long before;
 
     if (count_in_part(crowd, ONE))
         return;
@@ -48,7 +50,7 @@ void crowd_more(struct crowd *crowd)
 
 bool crowd_less(struct crowd *crowd)
 {
-    int before;
+    long long before;
 
     if (count_in_part(crowd, -ONE))
         return false;
@@ -59,7 +61,7 @@ bool crowd_less(struct crowd *crowd)
 
 void crowd_spread(struct crowd *crowd)
 {
-    int before;
+    long long before;
 
     if (atomic_load(&crowd->exact) >= SPREAD / 2)
         return;
@@ -71,12 +73,12 @@ void crowd_spread(struct crowd *crowd)
 
 void crowd_gather(struct crowd *crowd)
 {
-    int found = 0;
+    long long found = 0;
 
     if (atomic_load(&crowd->exact) < SPREAD / 2)
         return;
     for (int i = 0; i < CROWD_PARTS; i++) {
-        int word = atomic_exchange(&crowd->part[i].word, IS_EXACT);
+        long long word = atomic_exchange(&crowd->part[i].word, IS_EXACT);
 
         assert(!(word & IS_EXACT));
         found += word / ONE;
@@ -85,9 +87,9 @@ void crowd_gather(struct crowd *crowd)
     assert(found > 0); /* the caller's own */
 }
 
-int crowd_count(const struct crowd *crowd)
+long long crowd_count(const struct crowd *crowd)
 {
-    int count = atomic_load(&crowd->exact);
+    long long count = atomic_load(&crowd->exact);
 
     assert(count < SPREAD / 2);
     return count;

@@ -20,11 +20,14 @@ enum { CROWD_PARTS = 16, CROWD_PART_BYTES = 64 };
 
 struct crowd {
     /* Private to crowd.c. */
-    atomic_int exact; /* while it is spread, a large number and those from before */
+    atomic_llong exact; /* while it is spread, a large number and those from before */
     struct crowd_part {
-        atomic_int
-            word; /* twice as many as were added and not taken off; the lowest bit: look at `exact` instead */
-        char apart[CROWD_PART_BYTES - sizeof(atomic_int)];
+        /*
+         * Twice as many as were added and not taken off; the lowest bit: look at `exact` instead. One thread may add for years
+         * what another takes off.
+         */
+        atomic_llong word;
+        char apart[CROWD_PART_BYTES - sizeof(atomic_llong)];
     } part[CROWD_PARTS];
 };
 
@@ -41,4 +44,4 @@ void crowd_spread(struct crowd *crowd); /* welcome on one that is */
 void crowd_gather(struct crowd *crowd); /* welcome on one that is exact */
 
 /* How many there are; it is exact. */
-int crowd_count(const struct crowd *crowd);
+long long crowd_count(const struct crowd *crowd);

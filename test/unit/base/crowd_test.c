@@ -1,8 +1,10 @@
 /* test/unit/base/crowd_test.c - a count that is spread over threads is right when it is gathered, and one is told to be the last. */
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/crowd.h"
+#include "base/thread.h"
 #include "test.h"
 
 enum { THREADS = 4, TURNS = 3000, ROUNDS = 100 };
@@ -59,6 +61,21 @@ TEST(a_thread_takes_off_what_another_has_added)
     }
     crowd_gather(&crowd);
     CHECK(crowd_count(&crowd) == 3);
+}
+
+TEST(one_thread_may_add_for_years_what_another_takes_off)
+{
+    struct crowd crowd;
+
+    crowd_init(&crowd);
+    crowd_spread(&crowd);
+    atomic_store(&crowd.part[thread_number() % CROWD_PARTS].word,
+                 INT_MAX - 1); /* as after a thousand million */
+    atomic_store(&crowd.part[(thread_number() + 1) % CROWD_PARTS].word, -(INT_MAX - 1));
+    for (int i = 0; i < 3; i++)
+        crowd_more(&crowd);
+    crowd_gather(&crowd);
+    CHECK(crowd_count(&crowd) == 4);
 }
 
 struct world {
