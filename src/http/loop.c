@@ -357,12 +357,17 @@ static void take_wake(struct loop *loop)
     assert(woken);
 }
 
+/*
+ * What was put off comes first: an operation that began in this round may have been committed by somebody else's call, and with it
+ * ends the right to call that store.
+ */
 static void on_wake(uv_poll_t *wake, int status, int events)
 {
     struct loop *loop = wake->loop->data;
     struct job *next;
 
     (void)status, (void)events;
+    thread_catch_up();
     take_wake(loop);
     loop_look_at_clock(loop);
     for (struct job *job = take_returned(loop); job; job = next) {
