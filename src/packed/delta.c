@@ -1,12 +1,13 @@
-/* src/packed/delta.c - two hash tables, of paths and of buckets, over arrays that only grow. */
+/* src/packed/delta.c - paths and buckets by their names, over arrays that only grow. */
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
 #include "packed/delta.h"
+#include "packed/lookup.h"
 #include "packed/piece.h"
 
-enum { BLOCK_BYTES = 64 * 1024, CHAINS_FIRST = 64, PATHS_FIRST = 16, PATHS_MAX = 512 };
+enum { BLOCK_BYTES = 64 * 1024, PATHS_FIRST = 16, PATHS_MAX = 512 };
 
 /* Values lie in blocks, back to back. */
 struct block {
@@ -28,11 +29,8 @@ struct delta {
     struct block *blocks; /* the committer's, as the next */
     struct path_block *path_blocks;
 
-    pthread_rwlock_t lock; /* guards the tables, not what is in them; the committer alone changes them */
-    struct delta_path **paths;
-    size_t path_chains, path_count;
-    struct delta_bucket **buckets, *all_buckets;
-    size_t bucket_chains, bucket_count;
+    struct lookup paths, buckets; /* the committer alone adds to them */
+    struct delta_bucket *all_buckets;
 };
 
 static void *allocate(struct delta *delta, size_t bytes)
@@ -58,18 +56,75 @@ uint64_t delta_entries(const struct delta *delta)
     return atomic_load_explicit(&delta->entries, memory_order_relaxed);
 }
 
+/* ---- names ---- */
+
+/*
+ * A batch brings its paths in their order, and so goes along the table, by its hashes' first bits, instead of to and fro in it.
+ * Ids of paths are hashes (index/term.h); numbers of buckets are not, and become some.
+ */
+static uint64_t mixed(uint64_t bucket, uint64_t path)
+{
+    return bucket * 0x9e3779b97f4a7c15u ^ path;
+}
+
+static uint64_t hash_of_path(const void *thing)
+{
+    const struct delta_path *path = thing;
+
+    return mixed(path->bucket, path->path);
+}
+
+static uint64_t hash_of_bucket(const void *thing)
+{
+    return mixed(((const struct delta_bucket *)thing)->bucket, 0);
+}
+
+struct delta_path *delta_find(struct delta *delta, uint64_t bucket, uint64_t id)
+{
+    struct lookup_at at = lookup_begin(&delta->paths, mixed(bucket, id));
+    struct delta_path *path;
+
+    do
+        path = lookup_next(&at);
+    while (path && (path->path != id || path->bucket != bucket));
+    return path;
+}
+
+static struct delta_bucket *find_bucket(struct delta *delta, uint64_t id)
+{
+    struct lookup_at at = lookup_begin(&delta->buckets, mixed(id, 0));
+    struct delta_bucket *bucket;
+
+    do
+        bucket = lookup_next(&at);
+    while (bucket && bucket->bucket != id);
+    return bucket;
+}
+
+struct delta_path *delta_next_path(struct delta *delta, uint64_t id, const struct delta_path *path)
+{
+    struct delta_bucket *bucket;
+
+    if (path)
+        return path->next_in_bucket; /* new ones go to the front */
+    bucket = find_bucket(delta, id);
+    return bucket ? atomic_load_explicit(&bucket->paths, memory_order_acquire) : NULL;
+}
+
+struct delta_bucket *delta_buckets(struct delta *delta)
+{
+    return delta->all_buckets;
+}
+
 /* ---- life ---- */
 
 struct delta *delta_new(void)
 {
-    struct delta *delta = heap_allocate(sizeof(*delta));
+    struct delta *delta = heap_allocate(sizeof(*delta)); /* what an empty one takes does not count */
 
     atomic_init(&delta->refs, 1);
-    delta->path_chains = delta->bucket_chains = CHAINS_FIRST;
-    delta->paths = allocate(delta, CHAINS_FIRST * sizeof(*delta->paths));
-    delta->buckets = allocate(delta, CHAINS_FIRST * sizeof(*delta->buckets));
-    atomic_store(&delta->bytes, 0); /* what an empty one takes does not count */
-    pthread_rwlock_init(&delta->lock, NULL);
+    lookup_init(&delta->paths, hash_of_path);
+    lookup_init(&delta->buckets, hash_of_bucket);
     return delta;
 }
 
@@ -129,111 +184,12 @@ void delta_release(struct delta *delta)
         older = block->older;
         free(block);
     }
-    pthread_rwlock_destroy(&delta->lock);
-    free(delta->paths);
-    free(delta->buckets);
+    lookup_free(&delta->paths);
+    lookup_free(&delta->buckets);
     free(delta);
 }
 
-/* ---- the tables ---- */
-
-/*
- * By the first bits: a batch brings its paths in their order, and so goes along the table instead of to and fro in it.
- * Ids of paths are hashes (index/term.h); numbers of buckets are not, and become some.
- */
-static size_t chain_of(uint64_t bucket, uint64_t path, size_t chains)
-{
-    uint64_t mixed = bucket * 0x9e3779b97f4a7c15u ^ path;
-
-    assert(chains > 1 && (chains & (chains - 1)) == 0);
-    return mixed >> (64 - __builtin_ctzll(chains));
-}
-
-static struct delta_path *find_path(const struct delta *delta, uint64_t bucket, uint64_t id)
-{
-    struct delta_path *path = delta->paths[chain_of(bucket, id, delta->path_chains)];
-
-    while (path && (path->path != id || path->bucket != bucket))
-        path = path->next_in_chain;
-    return path;
-}
-
-static struct delta_bucket *find_bucket(const struct delta *delta, uint64_t id)
-{
-    struct delta_bucket *bucket = delta->buckets[chain_of(id, 0, delta->bucket_chains)];
-
-    while (bucket && bucket->bucket != id)
-        bucket = bucket->next_in_chain;
-    return bucket;
-}
-
-struct delta_path *delta_find(struct delta *delta, uint64_t bucket, uint64_t id)
-{
-    struct delta_path *path;
-
-    pthread_rwlock_rdlock(&delta->lock);
-    path = find_path(delta, bucket, id);
-    pthread_rwlock_unlock(&delta->lock);
-    return path;
-}
-
-struct delta_path *delta_next_path(struct delta *delta, uint64_t id, const struct delta_path *path)
-{
-    struct delta_bucket *bucket;
-    struct delta_path *next = NULL;
-
-    if (path)
-        return path->next_in_bucket; /* new ones go to the front */
-    pthread_rwlock_rdlock(&delta->lock);
-    bucket = find_bucket(delta, id);
-    if (bucket)
-        next = bucket->paths;
-    pthread_rwlock_unlock(&delta->lock);
-    return next;
-}
-
-struct delta_bucket *delta_buckets(struct delta *delta)
-{
-    return delta->all_buckets;
-}
-
-static void link_path(struct delta *delta, struct delta_path *path)
-{
-    struct delta_path **chain = &delta->paths[chain_of(path->bucket, path->path, delta->path_chains)];
-
-    path->next_in_chain = *chain;
-    *chain = path;
-}
-
-static void link_bucket(struct delta *delta, struct delta_bucket *bucket)
-{
-    struct delta_bucket **chain = &delta->buckets[chain_of(bucket->bucket, 0, delta->bucket_chains)];
-
-    bucket->next_in_chain = *chain;
-    *chain = bucket;
-}
-
-/* Under the lock. */
-static void grow_paths(struct delta *delta)
-{
-    delta_adds_bytes(delta, -(int64_t)(delta->path_chains * sizeof(*delta->paths)));
-    free(delta->paths);
-    delta->path_chains *= 2;
-    delta->paths = allocate(delta, delta->path_chains * sizeof(*delta->paths));
-    for (struct delta_bucket *bucket = delta->all_buckets; bucket; bucket = bucket->next)
-        for (struct delta_path *path = bucket->paths; path; path = path->next_in_bucket)
-            link_path(delta, path);
-}
-
-static void grow_buckets(struct delta *delta)
-{
-    delta_adds_bytes(delta, -(int64_t)(delta->bucket_chains * sizeof(*delta->buckets)));
-    free(delta->buckets);
-    delta->bucket_chains *= 2;
-    delta->buckets = allocate(delta, delta->bucket_chains * sizeof(*delta->buckets));
-    for (struct delta_bucket *bucket = delta->all_buckets; bucket; bucket = bucket->next)
-        link_bucket(delta, bucket);
-}
+/* ---- new ones ---- */
 
 static struct delta_path *allocate_path(struct delta *delta)
 {
@@ -258,13 +214,9 @@ static struct delta_path *add_path(struct delta *delta, struct delta_bucket *buc
     path->bucket = bucket->bucket;
     path->path = id;
     path->delta = delta;
-    pthread_rwlock_wrlock(&delta->lock);
-    if (delta->path_count++ == delta->path_chains)
-        grow_paths(delta);
-    path->next_in_bucket = bucket->paths;
-    bucket->paths = path;
-    link_path(delta, path);
-    pthread_rwlock_unlock(&delta->lock);
+    path->next_in_bucket = atomic_load_explicit(&bucket->paths, memory_order_relaxed);
+    atomic_store_explicit(&bucket->paths, path, memory_order_release);
+    delta_adds_bytes(delta, (int64_t)lookup_add(&delta->paths, path));
     return path;
 }
 
@@ -273,14 +225,9 @@ static struct delta_bucket *add_bucket(struct delta *delta, uint64_t id)
     struct delta_bucket *bucket = allocate(delta, sizeof(*bucket));
 
     bucket->bucket = id;
-    pthread_rwlock_wrlock(&delta->lock);
     bucket->next = delta->all_buckets;
     delta->all_buckets = bucket;
-    if (delta->bucket_count++ == delta->bucket_chains)
-        grow_buckets(delta); /* links this one too */
-    else
-        link_bucket(delta, bucket);
-    pthread_rwlock_unlock(&delta->lock);
+    delta_adds_bytes(delta, (int64_t)lookup_add(&delta->buckets, bucket));
     return bucket;
 }
 
@@ -352,7 +299,7 @@ static struct delta_entry *place_for(struct delta *delta, struct delta_path *pat
 void delta_append(struct delta *delta, struct delta_bucket *bucket, uint64_t lsn,
                   const struct delta_change *change)
 {
-    struct delta_path *path = find_path(delta, bucket->bucket, change->path);
+    struct delta_path *path = delta_find(delta, bucket->bucket, change->path);
     struct delta_entry *entry;
     uint32_t count;
 

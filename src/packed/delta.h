@@ -33,7 +33,6 @@ struct delta_entry {
  */
 struct delta_path {
     uint64_t bucket, path;
-    struct delta_path *next_in_chain; /* of the delta's table */
     struct delta_path *next_in_bucket;
     struct delta *delta;
     _Atomic uint32_t count; /* what readers may look at */
@@ -57,8 +56,8 @@ struct delta_bucket {
     uint64_t bucket;
     uint64_t lsn; /* the last one that was not forgotten */
     bool dropped;
-    struct delta_bucket *next_in_chain, *next;
-    struct delta_path *paths;
+    struct delta_bucket *next;
+    _Atomic(struct delta_path *) paths; /* the newest first */
 };
 
 struct delta *delta_new(void);

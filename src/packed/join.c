@@ -5,23 +5,32 @@
 #include "base/heap.h"
 #include "packed/join.h"
 
-void join_init(struct join *join, struct stream **stream, size_t count, bool reverse, bool nets)
+void join_init(struct join *join, bool reverse, bool nets)
 {
-    assert(count <= JOIN_STREAMS_MAX);
-    assert(stream || count == 0);
-    join->stream = stream;
-    join->count = count;
     join->reverse = reverse;
     join->nets = nets;
-    join->in_term = false;
     join->value = NULL;
     join->value_capacity = 0;
-    marks_clear(&join->out);
+    join->member = NULL;
+    join->member_capacity = 0;
+    join_lay(join, NULL, 0);
 }
 
 void join_free(struct join *join)
 {
     free(join->value);
+    free(join->member);
+}
+
+void join_lay(struct join *join, struct stream **stream, size_t count)
+{
+    assert(stream || count == 0);
+    heap_list_reserve(&join->member, &join->member_capacity, count, sizeof(struct stream *));
+    join->stream = stream;
+    join->count = count;
+    join->member_count = 0;
+    join->in_term = false;
+    marks_clear(&join->out);
 }
 
 static void keep_value(struct join *join, struct slice value)

@@ -9,8 +9,6 @@
 #pragma once
 #include "packed/stream.h"
 
-enum { JOIN_STREAMS_MAX = 256 };
-
 struct join_block {
     struct slice value; /* of the term: lives until the next call */
     const uint64_t *number;
@@ -25,16 +23,18 @@ struct join {
     bool nets; /* for a merge: marks, and not just what is there */
 
     bool in_term;
-    struct stream *member[JOIN_STREAMS_MAX]; /* those that stand at the term, oldest first */
-    size_t member_count;
+    struct stream **member; /* those that stand at the term, oldest first */
+    size_t member_count, member_capacity;
     char *value; /* the term's, which the streams may leave behind */
     size_t value_bytes, value_capacity;
     struct marks out;
 };
 
-/* `join` keeps the array. */
-void join_init(struct join *join, struct stream **stream, size_t count, bool reverse, bool nets);
+void join_init(struct join *join, bool reverse, bool nets);
 void join_free(struct join *join);
+
+/* The layers, oldest first, in place of those from before. `join` keeps the array. */
+void join_lay(struct join *join, struct stream **stream, size_t count);
 
 enum status join_next(struct op *op, struct join *join, struct join_block *block);
 enum status join_seek(struct op *op, struct join *join, struct slice value, uint64_t number);

@@ -29,16 +29,22 @@ struct packed_pin *layers_hold(struct packed_pin *layers)
     return layers;
 }
 
+bool layers_let_go(struct packed_pin *layers)
+{
+    unsigned before = atomic_fetch_sub(&layers->refs, 1);
+
+    assert(before > 0);
+    return before == 1;
+}
+
 void layers_release(struct packed_pin *layers)
 {
-    unsigned before;
+    if (layers && layers_let_go(layers))
+        layers_free(layers);
+}
 
-    if (!layers)
-        return;
-    before = atomic_fetch_sub(&layers->refs, 1);
-    assert(before > 0);
-    if (before != 1)
-        return;
+void layers_free(struct packed_pin *layers)
+{
     delta_release(layers->active);
     delta_release(layers->sealed);
     for (size_t i = 0; i < layers->run_count; i++)

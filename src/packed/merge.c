@@ -47,7 +47,7 @@ static enum status open_streams(struct op *op, struct merging *merging)
     }
     for (size_t i = 0; i < merging->merge->count; i++)
         TRY(run_stream_start(op, &merging->run_stream[i]));
-    join_init(&merging->join, merging->stream, merging->merge->count, false, true);
+    join_lay(&merging->join, merging->stream, merging->merge->count);
 out:
     return st;
 }
@@ -58,6 +58,7 @@ static struct merging *merging_new(struct run_space *space, const struct merge *
 
     merging->space = space;
     merging->merge = merge;
+    join_init(&merging->join, false, true);
     merging->reader = allocate(merge->count, sizeof(*merging->reader));
     merging->run_stream = allocate(merge->count, sizeof(*merging->run_stream));
     merging->stream = allocate(merge->count, sizeof(*merging->stream));
@@ -173,7 +174,6 @@ enum status merge_runs(struct op *op, struct run_space *space, const struct merg
     enum status st;
 
     assert(merge->count > 0);
-    assert(merge->count <= JOIN_STREAMS_MAX);
     TRY(run_builder_begin(op, space, merge->id, terms_max(merge), &merging->builder));
     TRY(open_streams(op, merging));
     TRY(merge_blocks(op, merging));

@@ -87,18 +87,11 @@ out:
     return st;
 }
 
-/* Under append_mutex. */
-static void end_group(struct packed *packed)
-{
-    thread_assert_locked(&packed->append_mutex);
-    packed->has_uncommitted = false;
-    pthread_cond_broadcast(&packed->group_ended);
-}
-
 void packed_committed(struct packed *packed)
 {
     pthread_mutex_lock(&packed->append_mutex);
-    end_group(packed);
+    packed->has_uncommitted = false;
+    pthread_cond_broadcast(&packed->group_ended);
     if (is_full(packed) && !has_sealed(packed)) {
         upkeep_seal(packed);
         upkeep_wake(packed);
@@ -129,7 +122,6 @@ void packed_forget(struct packed *packed, uint64_t bucket, uint64_t lsn)
 {
     pthread_mutex_lock(&packed->append_mutex);
     change_deltas(packed, bucket, delta_forget, lsn);
-    end_group(packed);
     pthread_mutex_unlock(&packed->append_mutex);
 }
 
@@ -225,8 +217,12 @@ bool packed_pin_is_current(struct packed *packed, const struct packed_pin *pin)
 
 void packed_unpin(struct packed *packed, struct packed_pin *pin)
 {
-    (void)packed;
-    layers_release(pin);
+    if (!layers_let_go(pin))
+        return;
+    if (packed->is_running && !thread_may_block())
+        upkeep_free_later(packed, pin);
+    else
+        layers_free(pin);
 }
 
 /* ---- readers ---- */
@@ -361,6 +357,7 @@ void packed_close(struct packed *packed)
 {
     if (packed->is_running)
         upkeep_stop(packed);
+    upkeep_free_unpinned(packed);
     free_readers(packed);
     layers_release(packed->layers);
     delta_release(packed->active);

@@ -57,7 +57,10 @@ enum status packed_append(struct op *op, struct packed *packed, uint64_t bucket,
 /* The group was written: all entries that were appended and not forgotten are committed. */
 void packed_committed(struct packed *packed);
 
-/* After a failed write: of this bucket nothing above the LSN was ever committed. */
+/*
+ * After a failed write: of this bucket nothing above the LSN was ever committed. When all buckets of the group were told of,
+ * packed_committed(): nothing is written out before.
+ */
 void packed_forget(struct packed *packed, uint64_t bucket, uint64_t lsn);
 
 /* The LSN up to which a bucket's entries are in runs: they need not be appended again after a start. */

@@ -213,8 +213,7 @@ static void close_streams(struct packed_cursor *cursor)
         free(cursor->stream[i]);
     }
     cursor->count = 0;
-    join_free(&cursor->join);
-    join_init(&cursor->join, NULL, 0, cursor->bounds.reverse, false);
+    join_lay(&cursor->join, NULL, 0);
 }
 
 static enum status open_part(struct op *op, struct packed_cursor *cursor)
@@ -223,8 +222,7 @@ static enum status open_part(struct op *op, struct packed_cursor *cursor)
 
     if (slice_compare(cursor->part.low, cursor->part.high) < 0)
         TRY(add_streams(op, cursor));
-    cursor->join.stream = cursor->stream;
-    cursor->join.count = cursor->count;
+    join_lay(&cursor->join, cursor->stream, cursor->count);
 out:
     return st;
 }
@@ -274,7 +272,7 @@ static struct packed_cursor *cursor_new(struct packed *packed, struct packed_pin
     cursor->stream = NULL;
     cursor->count = cursor->capacity = cursor->term_capacity = 0;
     cursor->term = NULL;
-    join_init(&cursor->join, NULL, 0, walk->reverse, false);
+    join_init(&cursor->join, walk->reverse, false);
     return cursor;
 }
 
@@ -305,7 +303,7 @@ void packed_cursor_end(struct packed_cursor *cursor)
     close_streams(cursor);
     packed_give_reader(cursor->packed, cursor->reader);
     join_free(&cursor->join);
-    layers_release(cursor->pin);
+    packed_unpin(cursor->packed, cursor->pin);
     free(cursor->stream);
     free(cursor->term);
     free(cursor);
@@ -404,7 +402,7 @@ static enum status spend_to_count(struct op *op, const struct delta_path *path, 
 {
     uint32_t entries = op->may_block ? 0 : piece_counts_one_by_one(path, piece, &part->values, lsn);
 
-    return op_spend_often(op, entries / ENTRIES_OF_A_STEP);
+    return op_spend_often(op, 1 + entries / ENTRIES_OF_A_STEP);
 }
 
 static enum status count_delta(struct op *op, struct delta *delta, const struct part *part, uint64_t lsn,

@@ -51,7 +51,8 @@ struct packed {
     uint64_t *dropped; /* in order, since then: runs may still have entries of them */
     size_t dropped_capacity;
     atomic_size_t dropped_count;
-    struct dead_run *dead; /* runs that nobody reads, with rows still to be removed */
+    struct dead_run *dead;       /* runs that nobody reads, with rows still to be removed */
+    struct packed_pin *unpinned; /* layers that a loop thread held last, and which are large to free */
     atomic_uint_least64_t merges;
     uint64_t failures; /* to write the sealed delta out */
     bool stopping;
@@ -95,6 +96,10 @@ void upkeep_wake(struct packed *packed);
 enum status upkeep_wait(struct op *op, struct packed *packed);
 
 void upkeep_run_gone(void *context, uint64_t id);
+
+/* Layers that nobody holds any more: freed by the thread. */
+void upkeep_free_later(struct packed *packed, struct packed_pin *layers);
+void upkeep_free_unpinned(struct packed *packed);
 
 enum status upkeep_remove_run(struct op *op, struct run_space *space, uint64_t id);
 

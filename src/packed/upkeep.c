@@ -20,7 +20,7 @@
 #include "packed/packed_private.h"
 #include "packed/survey.h"
 
-enum { TRIES_MAX = 4 };
+enum { TRIES_MAX = 4, MERGED_MAX = 64 };
 
 /* ---- layers ---- */
 
@@ -77,6 +77,30 @@ void upkeep_run_gone(void *context, uint64_t id)
     packed->has_work = true;
     pthread_cond_signal(&packed->wanted);
     pthread_mutex_unlock(&packed->mutex);
+}
+
+void upkeep_free_later(struct packed *packed, struct packed_pin *layers)
+{
+    pthread_mutex_lock(&packed->mutex);
+    layers->next = packed->unpinned;
+    packed->unpinned = layers;
+    packed->has_work = true;
+    pthread_cond_signal(&packed->wanted);
+    pthread_mutex_unlock(&packed->mutex);
+}
+
+void upkeep_free_unpinned(struct packed *packed)
+{
+    struct packed_pin *layers, *next;
+
+    pthread_mutex_lock(&packed->mutex);
+    layers = packed->unpinned;
+    packed->unpinned = NULL;
+    pthread_mutex_unlock(&packed->mutex);
+    for (; layers; layers = next) {
+        next = layers->next;
+        layers_free(layers);
+    }
 }
 
 static bool take_dead(struct packed *packed, uint64_t *id)
@@ -322,7 +346,10 @@ static void write_out(struct packed *packed)
 
 /* ---- merging ---- */
 
-/* The runs of the lowest level that has enough of them; levels fall from the oldest run to the newest. */
+/*
+ * The runs of the lowest level that has enough of them; levels fall from the oldest run to the newest. During a long merge
+ * very many may have come: the oldest of them go first.
+ */
 static bool choose_merge(const struct packed *packed, const struct packed_pin *layers, size_t *begin,
                          size_t *count)
 {
@@ -336,7 +363,7 @@ static bool choose_merge(const struct packed *packed, const struct packed_pin *l
             at--;
         if (end - at >= packed->options.merge_runs) {
             *begin = at;
-            *count = end - at;
+            *count = end - at < MERGED_MAX ? end - at : MERGED_MAX;
             return true;
         }
         end = at;
@@ -382,8 +409,10 @@ static enum status pause_merge(void *context)
 
     if (is_stopping(packed))
         return op_fail(&packed->merge_op, ST_UNAVAILABLE, "The store is being closed.");
-    if (take_work(packed))
+    if (take_work(packed)) {
+        upkeep_free_unpinned(packed);
         write_out(packed);
+    }
     return ST_OK;
 }
 
@@ -520,6 +549,7 @@ static void reclaim(struct packed *packed)
 
 static void work(struct packed *packed)
 {
+    upkeep_free_unpinned(packed);
     pthread_mutex_lock(&packed->work_mutex);
     write_out(packed);
     reclaim(packed);
@@ -534,7 +564,7 @@ static void *run_thread(void *argument)
 
     for (;;) {
         pthread_mutex_lock(&packed->mutex);
-        while (!packed->has_work && !packed->stopping)
+        while (!packed->has_work && packed->dropped_new_count == 0 && !packed->stopping)
             pthread_cond_wait(&packed->wanted, &packed->mutex);
         packed->has_work = false;
         pthread_mutex_unlock(&packed->mutex);

@@ -248,6 +248,60 @@ TEST(many_paths_and_buckets_are_found)
     for (uint64_t i = 0; i < 3000; i++)
         CHECK(delta_find(delta, i / 10, i % 100) != NULL);
     CHECK(delta_find(delta, 0, 50) == NULL);
+    for (uint64_t i = 0; i < 300; i++) {
+        size_t count = 0;
+
+        for (struct delta_path *path = delta_next_path(delta, i, NULL); path;
+             path = delta_next_path(delta, i, path))
+            count += path->bucket == i;
+        CHECK(count == 10);
+    }
     CHECK(delta_entries(delta) == 3000 && delta_bytes(delta) > 3000 * sizeof(struct delta_entry));
     delta_release(delta);
+}
+
+enum { NAMES = 20000, ROUNDS_OF_NAMES = 40 };
+
+struct naming {
+    struct delta *delta;
+    _Atomic uint64_t named;
+    atomic_int missing;
+};
+
+static void *find_names(void *context)
+{
+    struct naming *naming = context;
+    uint64_t named = 0;
+
+    while (named < NAMES && naming->missing == 0) {
+        named = atomic_load(&naming->named);
+        for (uint64_t i = 0; named > 0 && i < ROUNDS_OF_NAMES; i++) {
+            uint64_t name = named - 1 - (i * i) % named;
+            struct delta_path *path = delta_find(naming->delta, BUCKET, name);
+
+            if (!path || path->path != name || atomic_load(&path->count) == 0)
+                atomic_fetch_add(&naming->missing, 1);
+        }
+    }
+    return NULL;
+}
+
+TEST(paths_are_found_while_others_come)
+{
+    struct naming naming = { .delta = delta_new() };
+    struct delta_bucket *bucket = delta_reach(naming.delta, BUCKET, 1);
+    pthread_t thread[2];
+
+    for (int i = 0; i < 2; i++)
+        REQUIRE(pthread_create(&thread[i], NULL, find_names, &naming) == 0);
+    for (uint64_t name = 0; name < NAMES; name++) {
+        struct delta_change change = { name, slice_of("v"), 1, true };
+
+        delta_append(naming.delta, bucket, 1, &change);
+        atomic_store(&naming.named, name + 1);
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+    CHECK(naming.missing == 0);
+    delta_release(naming.delta);
 }

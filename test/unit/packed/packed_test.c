@@ -105,6 +105,24 @@ TEST(a_flush_leaves_nothing_to_be_rebuilt)
     backend->ops->close(backend);
 }
 
+TEST(nothing_is_written_out_before_all_of_a_lost_group_is_forgotten)
+{
+    struct backend *backend = memory_backend();
+    struct world *world = world_new(test_op(), backend, &in_memory);
+
+    some_steps(world, 60);
+    for (size_t i = 0; i < 2; i++)
+        world_begin_commit(world, i, 20);
+    packed_forget(world->packed, world_bucket(0), world->lsn[0]);
+    CHECK(packed_flush(world->op, world->packed) == ST_UNAVAILABLE);
+    packed_forget(world->packed, world_bucket(1), world->lsn[1]);
+    packed_committed(world->packed);
+    CHECK(packed_flush(world->op, world->packed) == ST_OK);
+    check_now(world);
+    world_free(world);
+    backend->ops->close(backend);
+}
+
 static struct packed_stats stats_of(struct world *world)
 {
     struct packed_stats stats = { 0 };
@@ -134,6 +152,32 @@ TEST(stats_tell_of_memory_runs_and_merges)
     }
     stats = stats_of(world);
     CHECK(stats.merges > 0 && stats.runs < 22);
+    world_free(world);
+    backend->ops->close(backend);
+}
+
+TEST(hundreds_of_runs_are_read_and_merged)
+{
+    enum { RUNS = 300 };
+    struct packed_options options = in_memory;
+    struct backend *backend = memory_backend();
+    struct world *world;
+
+    options.merge_runs = RUNS + 1;
+    world = world_new(test_op(), backend, &options);
+    for (size_t i = 0; i < RUNS; i++) {
+        world_commit(world, 0, 20);
+        CHECK(packed_flush(world->op, world->packed) == ST_OK);
+    }
+    CHECK(stats_of(world).runs == RUNS);
+    check_now(world);
+    world_close(world);
+    world->options.merge_runs = 3;
+    world_open(world);
+    world_commit(world, 0, 20);
+    CHECK(packed_flush(world->op, world->packed) == ST_OK);
+    CHECK(stats_of(world).runs < RUNS / 10 && stats_of(world).merges >= RUNS / 100);
+    check_now(world);
     world_free(world);
     backend->ops->close(backend);
 }

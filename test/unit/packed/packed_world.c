@@ -179,14 +179,20 @@ bool world_commit(struct world *world, size_t bucket, size_t changes)
     return taken;
 }
 
-void world_lose(struct world *world, size_t bucket, size_t changes)
+void world_begin_commit(struct world *world, size_t bucket, size_t changes)
 {
     struct change_list *list = malloc(sizeof(*list));
 
     if (!world->dropped[bucket])
         append(world, bucket, changes, list);
-    packed_forget(world->packed, world_bucket(bucket), world->lsn[bucket]);
     free(list);
+}
+
+void world_lose(struct world *world, size_t bucket, size_t changes)
+{
+    world_begin_commit(world, bucket, changes);
+    packed_forget(world->packed, world_bucket(bucket), world->lsn[bucket]);
+    packed_committed(world->packed);
 }
 
 void world_drop(struct world *world, size_t bucket)

@@ -57,8 +57,9 @@ void world_recall(struct world *world); /* the second half of it */
 /* One commit of a bucket: up to `changes` entries appear or go. False when the packed index took none of it. */
 bool world_commit(struct world *world, size_t bucket, size_t changes);
 
-/* The same, but the write fails and the packed index is told to forget it. */
+/* The same, but the write fails and the packed index is told to forget it: in its two halves, too. */
 void world_lose(struct world *world, size_t bucket, size_t changes);
+void world_begin_commit(struct world *world, size_t bucket, size_t changes);
 
 /* The bucket and its keys go, as when a container is deleted. */
 void world_drop(struct world *world, size_t bucket);
