@@ -22,6 +22,8 @@ static void begin_operation(struct op *op)
     op->spent = (struct spent){ 0 };
     op->error = NULL;
     op->error_info = (struct slice){ 0 };
+    op->sub_status = 0;
+    op->retry_after_ms = 0;
     record_again(op);
 }
 

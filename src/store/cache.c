@@ -235,16 +235,6 @@ static bool was_wanted(struct set *set, uint32_t tag)
     return false;
 }
 
-uint64_t cache_ticket_if_wanted(struct cache *cache, struct slice key)
-{
-    struct hashed hashed = hash_of(cache, key);
-    struct set *set = lock_set(cache, &hashed);
-    uint64_t ticket = was_wanted(set, hashed.tag) ? ticket_of(cache, set) : TICKET_VOID;
-
-    pthread_mutex_unlock(&set->mutex);
-    return ticket;
-}
-
 static struct entry *make_entry(struct slice key, struct slice value)
 {
     struct entry *entry = malloc(sizeof(*entry) + key.size + value.size);
@@ -303,6 +293,17 @@ void cache_fill(struct cache *cache, struct slice key, struct slice value, uint6
     }
     pthread_mutex_unlock(&set->mutex);
     free(entry);
+}
+
+void cache_fill_if_wanted(struct cache *cache, struct slice key, struct slice value, uint64_t ticket)
+{
+    struct hashed hashed = hash_of(cache, key);
+    struct set *set = lock_set(cache, &hashed);
+    bool wanted = was_wanted(set, hashed.tag);
+
+    pthread_mutex_unlock(&set->mutex);
+    if (wanted)
+        cache_fill(cache, key, value, ticket);
 }
 
 void cache_begin_change(struct cache *cache, struct slice key)

@@ -28,9 +28,10 @@ void cache_find_many(struct cache *cache, struct op *op, const struct slice *key
 /* The caller takes a ticket before it reads the value from the store, and hands it to cache_fill() with the value. */
 uint64_t cache_ticket(struct cache *cache, struct slice key);
 
-/* The same for those who ask for many: a ticket for a key that was asked for lately, and else one that fills nothing. */
-uint64_t cache_ticket_if_wanted(struct cache *cache, struct slice key);
 void cache_fill(struct cache *cache, struct slice key, struct slice value, uint64_t ticket);
+
+/* The same for those who ask for many: it is kept if it was asked for lately; from now on it was. */
+void cache_fill_if_wanted(struct cache *cache, struct slice key, struct slice value, uint64_t ticket);
 
 void cache_begin_change(struct cache *cache, struct slice key);
 void cache_end_change(struct cache *cache, struct slice key);

@@ -162,7 +162,8 @@ static void miss(struct missing *missing, struct slice key, size_t place)
 
 /*
  * A content has an LSN of its own. So the latest one is what the snapshot sees, if its LSN is not above the snapshot's: the
- * next content would have a higher one, and what was deleted is not there.
+ * next content would have a higher one, and what was deleted is not there. The record around it may be newer: a new index
+ * or an attachment leaves the LSN as it is (policy version, flags). So these are for readers, and never for a transaction.
  */
 static bool is_seen(struct slice latest, uint64_t lsn)
 {
@@ -175,12 +176,12 @@ static enum status get_latest_of(struct op *op, struct local *local, struct miss
     enum status st;
 
     for (size_t i = 0; i < missing->count; i++)
-        missing->ticket[i] = cache_ticket_if_wanted(local->cache, missing->key[i]);
+        missing->ticket[i] = cache_ticket(local->cache, missing->key[i]);
     TRY(local->backend->ops->get_many(op, local->backend, NULL, missing->key, missing->count,
                                       missing->value));
     for (size_t i = 0; i < missing->count; i++)
         if (missing->value[i].data)
-            cache_fill(local->cache, missing->key[i], missing->value[i], missing->ticket[i]);
+            cache_fill_if_wanted(local->cache, missing->key[i], missing->value[i], missing->ticket[i]);
 out:
     return st;
 }

@@ -184,7 +184,10 @@ static void memory_release(struct backend *backend, struct backend_snapshot *sna
     free(snapshot);
     if (!was_oldest)
         return;
-    pthread_rwlock_wrlock(&memory->lock);
+    if (thread_may_block())
+        pthread_rwlock_wrlock(&memory->lock);
+    else if (pthread_rwlock_trywrlock(&memory->lock) != 0)
+        return; /* the next snapshot that goes settles for this one, too */
     settle_waiting(memory);
     pthread_rwlock_unlock(&memory->lock);
 }
@@ -237,12 +240,15 @@ static bool in_range(const struct sorted_node *node, const struct range *range)
                           : slice_compare(node->key, range->to) < 0;
 }
 
+enum { PASSED_OVER_IN_A_STEP = 4 };
+
 static enum status memory_scan(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
                                struct range range, struct scan_limit limit, struct rows *rows)
 {
     struct memory *memory = memory_of(backend);
     struct row_block block;
     struct slice value;
+    unsigned passed_over = 0;
     enum status st = ST_OK;
 
     assert(snapshot); /* only get_many() reads what is there now */
@@ -250,8 +256,10 @@ static enum status memory_scan(struct op *op, struct backend *backend, struct ba
     pthread_rwlock_rdlock(&memory->lock);
     for (struct sorted_node *node = scan_first(memory, &range); in_range(node, &range);
          node = range.reverse ? node->before : node->after[0]) {
-        if (!visible(node, snapshot->sequence, &value))
+        if (!visible(node, snapshot->sequence, &value)) {
+            TRY(op_spend_often(op, ++passed_over % PASSED_OVER_IN_A_STEP == 0));
             continue;
+        }
         if (!row_block_takes(&block, node->key, value))
             break;
         TRY(row_block_copy(&block, node->key, value));

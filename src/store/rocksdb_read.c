@@ -17,6 +17,8 @@ enum status rocks_snapshot(struct op *op, struct backend *backend, struct backen
     TRY(rocks_enter(op, rocks));
     taken = heap_allocate_unset(sizeof(*taken));
     taken->read = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_background_purge_on_iterator_cleanup(taken->read,
+                                                                 1); /* files, buffers: not by a reader */
     pthread_mutex_lock(&rocks->snapshots_mutex);
     taken->handle = rocksdb_create_snapshot(rocks->db);
     taken->next = rocks->snapshots;
@@ -65,6 +67,12 @@ void rocks_end_snapshots(struct rocks *rocks)
 
 /* ---- reading ---- */
 
+/*
+ * RocksDB passes over what was deleted or overwritten without a word, however much that is: in a container that is used as a
+ * queue it is nearly everything. A thread that may not wait gives a scan up when it has passed over so many in a row.
+ */
+enum { PASSED_OVER_MAX = 16 };
+
 /* rocks_enter(), and the snapshot's read options made ready. */
 static enum status enter_snapshot(struct op *op, struct rocks *rocks, struct backend_snapshot *snapshot)
 {
@@ -74,6 +82,8 @@ static enum status enter_snapshot(struct op *op, struct rocks *rocks, struct bac
     if (snapshot->handle) {
         rocksdb_readoptions_set_read_tier(snapshot->read,
                                           op->may_block ? READ_TIER_ALL : READ_TIER_CACHE_ONLY);
+        rocksdb_readoptions_set_max_skippable_internal_keys(snapshot->read,
+                                                            op->may_block ? 0 : PASSED_OVER_MAX);
     } else {
         rocks_leave(rocks);
         st = op_fail(op, ST_UNAVAILABLE, "The store was reopened after a failure while this was being read.");

@@ -340,6 +340,31 @@ CONTRACT_THREADS(of_many_who_ask_for_latest_values_at_a_time_each_gets_its_own)
     CHECK(readers.failures == 0);
 }
 
+CONTRACT(whoever_may_not_wait_gives_up_where_very_much_was_deleted)
+{
+    enum { ROWS = 2000, STEPS = 400 };
+    struct batch *batch = batch_new(f->op, TEST_BUCKET);
+    struct snapshot *before, *after;
+    struct commit_stamp stamp;
+    struct rows rows;
+
+    put_numbers(f, ROWS);
+    before = snapshot(f); /* so that what is deleted stays */
+    for (uint64_t number = 0; number < ROWS - 1; number++)
+        batch_delete(batch, key_of(f, number));
+    CHECK(store_commit(f->op, f->bucket, batch, &stamp) == ST_OK);
+    after = snapshot(f);
+    f->op->may_block = false;
+    f->op->steps_left = STEPS;
+    CHECK(store_scan(f->op, after, range_of(f, 0, ROWS, false), no_limit, &rows) == ST_WOULD_BLOCK);
+    f->op->steps_left = STEPS;
+    CHECK(store_scan(f->op, after, range_of(f, 0, ROWS - 1, true), no_limit, &rows) == ST_WOULD_BLOCK);
+    f->op->may_block = true;
+    CHECK(store_scan(f->op, after, range_of(f, 0, ROWS, false), no_limit, &rows) == ST_OK && rows.count == 1);
+    store_release(before);
+    store_release(after);
+}
+
 /* ---- items ---- */
 
 static uint64_t put_record(struct fixture *f, uint64_t number)

@@ -459,6 +459,48 @@ TEST(a_loop_thread_that_asks_for_several_keys_is_told_the_truth_or_to_wait)
     store_close(f.store);
 }
 
+static uint64_t cached_bytes(struct fixture *f)
+{
+    struct store_stats stats = { 0 };
+
+    store_stats(f->store, &stats);
+    return stats.cache_bytes;
+}
+
+TEST(what_a_loop_thread_could_not_read_counts_as_asked_for_once)
+{
+    enum { ITEMS = 2000, TRIES = 5 };
+    struct fixture f = { 0 };
+    struct snapshot *taken = NULL;
+    struct commit_stamp stamp;
+    struct slice key, value;
+    struct batch *batch;
+
+    REQUIRE(open_store(&f, false));
+    batch = batch_new(f.op, TEST_BUCKET);
+    for (uint64_t i = 0; i < ITEMS; i++) {
+        size_t size;
+        uint8_t *record = stampable(&f, &size);
+
+        batch_put_stamped(batch, key_of(&f, i), record, size);
+    }
+    CHECK(store_commit(f.op, f.bucket, batch, &stamp) == ST_OK);
+    store_close(f.store);
+    REQUIRE(open_store(&f, false));
+    REQUIRE(store_snapshot(f.op, f.bucket, &taken) == ST_OK);
+    key = key_of(&f, ITEMS / 2);
+    f.op->may_block = false;
+    for (int i = 0; i < TRIES; i++)
+        CHECK(store_get_items(f.op, taken, &key, 1, &value) == ST_WOULD_BLOCK);
+    f.op->may_block = true;
+    CHECK(store_get_items(f.op, taken, &key, 1, &value) == ST_OK && value.data);
+    CHECK(cached_bytes(&f) == 0);
+    CHECK(store_get_items(f.op, taken, &key, 1, &value) == ST_OK && value.data);
+    CHECK(cached_bytes(&f) > 0);
+    store_release(taken);
+    store_close(f.store);
+}
+
 /* Even keys below ROWS are there, less those that a later file deletes. */
 enum { SCANNED_ROWS = 20000, DELETED_EACH = 10 };
 

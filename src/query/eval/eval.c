@@ -12,6 +12,8 @@
 
 enum { STEPS_BETWEEN_CHECKS = 1024, BYTES_OF_A_STEP = 256, ARGS_ON_STACK = 8 };
 
+enum { SMALL_BYTES = 64 }; /* of a value, which has no more than its expression was counted for */
+
 /* On a loop thread, where the slowest of functions counts; so many steps of ours are one of the op's. */
 enum { INLINE_STEPS_BETWEEN_CHECKS = 64, INLINE_BYTES_OF_A_STEP = 16, STEPS_OF_A_STEP = 8 };
 
@@ -73,6 +75,24 @@ bool eval_spend(struct eval *eval, size_t bytes)
             eval_fail(eval, st);
     }
     return eval->status == ST_OK;
+}
+
+/* What may have to be looked at or copied. */
+static size_t bytes_of(struct value value)
+{
+    if (value.kind == JSON_STRING)
+        return value.string.size;
+    return value.kind >= JSON_ARRAY && !value.is_row ? json_size(value.json) : 0;
+}
+
+bool eval_add(struct eval *eval, struct json_builder *out, struct value value)
+{
+    size_t bytes = bytes_of(value);
+
+    if (bytes > SMALL_BYTES && !eval_spend(eval, bytes))
+        return false;
+    value_add(out, value);
+    return true;
 }
 
 struct value eval_copy(struct eval *eval, struct value value)
@@ -281,14 +301,6 @@ static struct value eval_like(struct eval *eval, const struct expr *expr)
                                            escape.kind == JSON_STRING ? escape.string : slice_of(""))));
 }
 
-/* What a function may have to look at. */
-static size_t bytes_of(struct value value)
-{
-    if (value.kind == JSON_STRING)
-        return value.string.size;
-    return value.kind >= JSON_ARRAY && !value.is_row ? json_size(value.json) : 0;
-}
-
 /* False when an argument is undefined and the function does not ask for it then, or when time is up. */
 static bool eval_arguments(struct eval *eval, const struct expr *expr, struct value *arg, unsigned flags)
 {
@@ -362,8 +374,8 @@ static struct value eval_array(struct eval *eval, const struct expr *expr)
     for (size_t i = 0; i < expr->kid_count; i++) {
         struct value value = eval_plain(eval, eval_expr(eval, expr->kid[i]));
 
-        if (value.kind != JSON_UNDEFINED)
-            value_add(&out, value);
+        if (value.kind != JSON_UNDEFINED && !eval_add(eval, &out, value))
+            return value_undefined;
     }
     json_end(&out);
     return eval_built(eval, &out);
@@ -381,7 +393,8 @@ static struct value eval_object(struct eval *eval, const struct expr *expr)
         if (value.kind == JSON_UNDEFINED)
             continue;
         json_add_name(&out, expr->names[i]);
-        value_add(&out, value);
+        if (!eval_add(eval, &out, value))
+            return value_undefined;
     }
     json_end(&out);
     return eval_built(eval, &out);
@@ -428,8 +441,7 @@ static bool gather_array(struct eval *eval, struct value value, void *context)
 {
     struct gathered *got = context;
 
-    value_add(got->array, eval_plain(eval, value));
-    return eval->status == ST_OK;
+    return eval_add(eval, got->array, eval_plain(eval, value));
 }
 
 static struct value eval_subquery(struct eval *eval, const struct expr *expr)

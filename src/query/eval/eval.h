@@ -51,5 +51,8 @@ struct value eval_plain(struct eval *eval, struct value value);
 /* Counts work, a row or so many bytes: now and then it looks whether time is up. False: stop. */
 bool eval_spend(struct eval *eval, size_t bytes);
 
+/* Puts a value into what is being built, where arrays of arrays may be much larger than what they are made of. False: stop. */
+bool eval_add(struct eval *eval, struct json_builder *out, struct value value);
+
 /* A copy of what a value points to, in the op's arena. */
 struct value eval_copy(struct eval *eval, struct value value);

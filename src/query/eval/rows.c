@@ -101,7 +101,8 @@ static struct value project_list(struct eval *eval, const struct select *select)
         if (value.kind == JSON_UNDEFINED)
             continue;
         json_add_name(&out, select->item[i].name);
-        value_add(&out, value);
+        if (!eval_add(eval, &out, value))
+            return value_undefined;
     }
     json_end(&out);
     return eval_built(eval, &out);

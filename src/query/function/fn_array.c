@@ -276,7 +276,8 @@ static struct value members_of(struct eval *eval, struct json object, struct sli
 
     json_builder_init(&out, &eval->op->arena);
     json_begin_array(&out);
-    for (struct json_iter i = json_iter(object); json_next(&i);) {
+    for (struct json_iter i = json_iter(object);
+         json_next(&i) && eval_spend(eval, name_key.size + value_key.size);) {
         json_begin_object(&out);
         if (both) {
             json_add_name(&out, name_key);

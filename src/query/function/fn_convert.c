@@ -116,6 +116,8 @@ static struct slice strict(struct eval *eval, struct slice text)
     return buf_as_slice(&out);
 }
 
+enum { STRICT_COST = 32 }; /* of a byte, in bytes that are looked at: a control character is printed */
+
 /* What the string says as JSON. What is wrong with it is nobody's error. */
 static struct value read_json(struct eval *eval, struct value string)
 {
@@ -126,7 +128,7 @@ static struct value read_json(struct eval *eval, struct value string)
     if (string.kind != JSON_STRING)
         return value_undefined;
     st = json_parse(eval->op, string.string, &json);
-    if (st != ST_OK && st != ST_TOO_LARGE)
+    if (st != ST_OK && st != ST_TOO_LARGE && eval_spend(eval, STRICT_COST * string.string.size))
         st = json_parse(eval->op, strict(eval, string.string), &json);
     if (st == ST_OK)
         return value_from_json(json);
@@ -192,6 +194,8 @@ static struct value fn_stringjoin(struct eval *eval, const struct value *arg, in
     return chars_built(eval, &out);
 }
 
+enum { SPLIT_COST = 16 }; /* of a part, in bytes that are looked at */
+
 /* An empty separator separates nothing. */
 static struct value fn_stringsplit(struct eval *eval, const struct value *arg, int count)
 {
@@ -204,7 +208,8 @@ static struct value fn_stringsplit(struct eval *eval, const struct value *arg, i
         return value_undefined;
     json_builder_init(&out, &eval->op->arena);
     json_begin_array(&out);
-    while (separator.size && (at = chars_find(rest, separator)) != CHARS_NONE) {
+    while (separator.size && (at = chars_find(rest, separator)) != CHARS_NONE &&
+           eval_spend(eval, SPLIT_COST)) {
         json_add_string(&out, slice_make(rest.data, at));
         rest = slice_after(rest, at + separator.size);
     }

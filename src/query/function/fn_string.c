@@ -26,8 +26,13 @@ static struct value empty_string(void)
 
 typedef bool test_code(struct eval *eval, struct slice text, struct slice part, bool nocase);
 
+/* A part that is nearly there again and again makes many comparisons of each letter, and each part is looked for by itself. */
+enum { NOCASE_COST = 8 };
+
 static bool contains(struct eval *eval, struct slice text, struct slice part, bool nocase)
 {
+    if (!eval_spend(eval, nocase ? NOCASE_COST * text.size : text.size))
+        return false;
     return nocase ? chars_contains_nocase(eval, text, part) : chars_find(text, part) != CHARS_NONE;
 }
 
@@ -264,7 +269,7 @@ static struct value fn_lastsubstringafter(struct eval *eval, const struct value 
 
 /* --- trimming: of white space, or of any of the characters of a second string --- */
 
-enum { TRIM_LEFT = 1, TRIM_RIGHT = 2, TRIM_BYTES_BETWEEN_CHECKS = 1 << 16, TRIM_STEPS = 8 };
+enum { TRIM_LEFT = 1, TRIM_RIGHT = 2, TRIM_BYTES_BETWEEN_CHECKS = 1 << 16, TRIM_STEPS = 128 };
 
 struct trim {
     struct eval *eval;

@@ -120,6 +120,7 @@ static enum status walk_range(struct gathering *gathering, const struct access *
     TRY(index_cursor_open(op, gathering->planner->index->view, &walk, &cursor));
     for (;;) {
         TRY(index_cursor_next(op, cursor, &block));
+        TRY(op_spend(op, 1 + block.count / ENTRIES_OF_A_STEP));
         if (block.count == 0)
             break;
         if (!add(gathering, set, block.number, block.count))
@@ -130,7 +131,6 @@ static enum status walk_range(struct gathering *gathering, const struct access *
                 set->end = block.number[block.count - 1] + 1;
             break;
         }
-        TRY(op_spend(op, 1 + block.count / ENTRIES_OF_A_STEP));
     }
 out:
     index_cursor_close(cursor);

@@ -71,7 +71,7 @@ TEST(what_may_take_long_for_one_item_is_handed_on)
     client_close(&client);
 }
 
-/* Item 1000 has an object of many members, item 1001 a long text. */
+/* Item 1000 has an object of many members, item 1001 long texts. */
 static void add_large_items(struct client *client)
 {
     enum { TEXT = 1500, MEMBERS = 2000 };
@@ -90,6 +90,9 @@ static void add_large_items(struct client *client)
     buf_printf(&body, "{'id':'long','pk':'a','n':1001,'long':'");
     for (int i = 0; i < TEXT; i++)
         buf_byte(&body, 'a');
+    buf_text(&body, "','accents':'");
+    for (int i = 0; i < TEXT; i++)
+        buf_text(&body, "\xc3\xa9");
     buf_printf(&body, "'}%c", '\0');
     CHECK(client_send(client, METHOD_POST, DOCS, body.data) == 201);
     client_header(client, HEADER_IS_UPSERT, NULL);
@@ -138,6 +141,65 @@ TEST(what_looks_at_much_for_a_few_items_is_handed_on)
                     repeated(&client, texts[i].before, texts[i].part, texts[i].between, texts[i].times,
                              texts[i].after));
         CHECK(client.was_handed_on);
+    }
+    client_close(&client);
+}
+
+/* Item 2000 has short texts, item 2001 an object of some hundred members. */
+static void add_small_items(struct client *client)
+{
+    struct buf body;
+
+    client_header(client, HEADER_CONTENT_TYPE, NULL);
+    client_header(client, HEADER_IS_QUERY, NULL);
+    client_mark(client, MARK_UPSERT);
+    buf_init(&body, &client->keep.arena);
+    buf_printf(&body, "{'id':'texts','pk':'a','n':2000,'s':'%0100d','t':'%0500d'}", 0, 0);
+    CHECK(client_send(client, METHOD_POST, DOCS, body.data) == 201);
+    buf_init(&body, &client->keep.arena);
+    buf_printf(&body, "{'id':'object','pk':'a','n':2001,'m':{'a':1");
+    for (int i = 0; i < 300; i++)
+        buf_printf(&body, ",'m%d':%d", i, i);
+    buf_printf(&body, "}}%c", '\0');
+    CHECK(client_send(client, METHOD_POST, DOCS, body.data) == 201);
+    client_header(client, HEADER_IS_UPSERT, NULL);
+    client_mark(client, MARK_QUERY);
+    client_header(client, HEADER_CONTENT_TYPE, "application/query+json");
+}
+
+#define SIXTEEN(x) x "," x "," x "," x "," x "," x "," x "," x "," x "," x "," x "," x "," x "," x "," x "," x
+#define ARRAYS "FROM c JOIN (SELECT VALUE [" SIXTEEN("c.s") "]) b JOIN (SELECT VALUE [" SIXTEEN("b") "]) d "
+
+TEST(what_makes_much_of_little_is_handed_on)
+{
+    static const struct {
+        const char *before, *part, *between;
+        int times;
+        const char *after;
+    } texts[] = {
+        { "SELECT VALUE e[0][0][0] " ARRAYS "JOIN (SELECT VALUE [", "d", ",", 8, "]) e WHERE c.n = 2000" },
+        { "SELECT VALUE e.p " ARRAYS "JOIN (SELECT VALUE {p:0,", "q:d,r:d,s:d,t:d,u:d,v:d,w:d", "", 1,
+          "}) e WHERE c.n = 2000" },
+        { "SELECT VALUE ARRAY(SELECT VALUE d FROM x IN (SELECT VALUE [", "1", ",", 8,
+          "]))[0][0][0] " ARRAYS "WHERE c.n = 2000" },
+        { "SELECT * FROM c WHERE c.n = 2000 AND CONTAINS_ANY_CI(c.t, ", "\\\"00000001\\\"", ",", 20, ")" },
+        { "SELECT VALUE OBJECTTOARRAY(c.m, \\\"", "k", "", 400, "\\\")[0].v FROM c WHERE c.n = 2001" },
+        { "SELECT VALUE ARRAY_LENGTH(STRINGSPLIT(", "c.t", " || ", 4,
+          ", \\\"0\\\")) FROM c WHERE c.n = 2000" },
+        { "SELECT VALUE STRINGTONUMBER(", "c.t", " || ", 3, " || c.id) FROM c WHERE c.n = 2000" },
+        { "SELECT VALUE LTRIM(c.accents, \\\"", "ab", "", 200, "\xc3\xa9\\\") FROM c WHERE c.n = 1001" },
+    };
+    struct client client;
+
+    open_with_items(&client);
+    add_large_items(&client);
+    add_small_items(&client);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        forget_trials(&client);
+        client_send(&client, METHOD_POST, DOCS,
+                    repeated(&client, texts[i].before, texts[i].part, texts[i].between, texts[i].times,
+                             texts[i].after));
+        CHECK(client.was_handed_on && client.exchange.answer.status == 200);
     }
     client_close(&client);
 }

@@ -111,7 +111,7 @@ TEST(a_ticket_from_before_or_during_a_change_is_void)
 
 static void put_if_wanted(struct cache *cache, const char *key, const char *value)
 {
-    cache_fill(cache, slice_of(key), slice_of(value), cache_ticket_if_wanted(cache, slice_of(key)));
+    cache_fill_if_wanted(cache, slice_of(key), slice_of(value), cache_ticket(cache, slice_of(key)));
 }
 
 TEST(what_many_ask_for_is_kept_when_it_was_asked_for_before)
