@@ -8,7 +8,7 @@ enum { VAIN_MAX = 8 }; /* then one group in 256 is held back */
 void gather_wrote(struct gather *gather, size_t written, size_t waiting, int64_t write_us)
 {
     gather->expected = written + waiting;
-    gather->limit_us = write_us < GATHER_WRITE_US_MIN ? 0 : write_us;
+    gather->limit_us = write_us < GATHER_WRITE_US_MIN ? 0 : write_us / GATHER_SHARE;
     if (gather->limit_us > GATHER_US_MAX)
         gather->limit_us = GATHER_US_MAX;
 }

@@ -3,6 +3,7 @@
 
 #include "keys/keys.h"
 #include "store/committer.h"
+#include "store/gather.h"
 #include "store/conflict.h"
 #include "test.h"
 
@@ -294,7 +295,7 @@ static enum status gated_write(struct op *op, struct backend *backend, const str
     sem_post(&gate.began);
     while (sem_wait(&gate.may_end) != 0)
         ;
-    env_advance_ms(op->env, WRITE_MS);
+    env_advance_ms(op->env, GATHER_SHARE * WRITE_MS); /* so that a group is held back for so long */
     return gate.write(op, backend, mutations, count, sync);
 }
 

@@ -10,7 +10,7 @@ TEST(a_group_is_held_back_for_those_of_the_last_one_and_those_behind_it)
 
     CHECK(!gather_holds(&gather, 1)); /* the first of all waits for nobody */
     gather_wrote(&gather, 8, 7, SLOW_US);
-    CHECK(gather.limit_us == SLOW_US);
+    CHECK(gather.limit_us == SLOW_US / GATHER_SHARE);
     CHECK(gather_holds(&gather, 7) && gather_holds(&gather, 14));
     CHECK(!gather_holds(&gather, 15) && !gather_holds(&gather, 16));
 }
