@@ -161,6 +161,11 @@ enum status op_spend_often(struct op *op, uint64_t steps)
     return op->may_block ? ST_OK : op_spend(op, steps);
 }
 
+int64_t op_clock_us(const struct op *op)
+{
+    return op->spent.is_measured ? env_monotonic_us(op->env) : 0;
+}
+
 enum status op_check(struct op *op)
 {
     if (atomic_load_explicit(&op->cancelled, memory_order_relaxed))

@@ -75,8 +75,9 @@ static inline void work_removed(struct work *work, uint64_t bytes)
     work->document_bytes_written += work_document_bytes(bytes);
 }
 
-/* Told by query metrics, charged by nothing. */
+/* Told by query metrics, charged by nothing: all 0 unless somebody asks, because looking at the clock takes time, too. */
 struct spent {
+    bool is_measured;
     int64_t index_us; /* opening and reading cursors of the index */
     int64_t load_us;  /* reading blocks of documents */
 };
@@ -169,6 +170,9 @@ enum status op_may_take_long(struct op *op);
 enum status op_may_spend(struct op *op, double steps);
 enum status op_spend(struct op *op, uint64_t steps);
 enum status op_spend_often(struct op *op, uint64_t steps);
+
+/* The clock by which the operation's parts are measured; 0 where nobody asks how long they take. */
+int64_t op_clock_us(const struct op *op);
 
 /* ST_TIMEOUT, ST_UNAVAILABLE or ST_NO_MEMORY when the operation should stop; long loops ask now and then. */
 enum status op_check(struct op *op);

@@ -95,10 +95,10 @@ static enum status open_base(struct op *op, const struct view *view, struct inde
 {
     const struct index_walk *walk = &cursor->walk;
     struct entries_walk base = { walk->from, walk->to, walk->first, walk->last, walk->reverse };
-    int64_t began_us = env_monotonic_us(op->env);
+    int64_t began_us = op_clock_us(op);
     enum status st = store_entries_open(op, view->snapshot, &base, &cursor->entries);
 
-    op->spent.index_us += env_monotonic_us(op->env) - began_us;
+    op->spent.index_us += op_clock_us(op) - began_us;
     return st;
 }
 
@@ -111,11 +111,11 @@ static enum status fill_base(struct op *op, struct index_cursor *cursor)
     if (cursor->base_ended || cursor->base_at < cursor->base.count)
         return ST_OK;
     assert(cursor->entries);
-    began_us = env_monotonic_us(op->env);
+    began_us = op_clock_us(op);
     TRY(store_entries_next(op, cursor->entries, &cursor->base));
     cursor->base_at = 0;
     cursor->base_ended = cursor->base.count == 0;
-    op->spent.index_us += env_monotonic_us(op->env) - began_us;
+    op->spent.index_us += op_clock_us(op) - began_us;
 out:
     return st;
 }

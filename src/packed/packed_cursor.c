@@ -12,7 +12,6 @@
 #include "packed/piece_stream.h"
 #include "packed/run_stream.h"
 
-enum { ENTRIES_OF_A_STEP = 32 }; /* that are counted, of an operation (base/op.h) */
 enum { TERM_AT = KEY_INDEX_TERM, PATH_BYTES = 8, VALUE_AT = TERM_AT + PATH_BYTES };
 
 /* What part of the index is walked or counted: one bucket, one path, values between two. */
@@ -397,14 +396,6 @@ out:
     return st;
 }
 
-static enum status spend_to_count(struct op *op, const struct delta_path *path, const struct piece *piece,
-                                  const struct part *part, uint64_t lsn)
-{
-    uint32_t entries = op->may_block ? 0 : piece_counts_one_by_one(path, piece, &part->values, lsn);
-
-    return op_spend_often(op, 1 + entries / ENTRIES_OF_A_STEP);
-}
-
 static enum status count_delta(struct op *op, struct delta *delta, const struct part *part, uint64_t lsn,
                                int64_t *count)
 {
@@ -415,10 +406,13 @@ static enum status count_delta(struct op *op, struct delta *delta, const struct 
 
     TRY(list_pieces(op, part, delta, piece, &path, &pieces));
     for (size_t i = 0; i < pieces; i++) {
+        int64_t found = 0;
+
         if (st == ST_OK)
-            st = spend_to_count(op, path, piece[i], part, lsn);
+            st = op_spend_often(op, 1);
         if (st == ST_OK)
-            *count += piece_count(path, piece[i], &part->values, lsn);
+            st = piece_count(op, path, piece[i], &part->values, lsn, &found);
+        *count += found;
         piece_release(piece[i]);
     }
 out:
@@ -446,14 +440,11 @@ static enum status count_deltas(struct op *op, const struct packed_pin *pin, con
 {
     enum status st = ST_OK;
 
-    if (spans) {
-        *count += paths_count(pin->active, part->bucket, lsn);
-        *count += pin->sealed ? paths_count(pin->sealed, part->bucket, lsn) : 0;
-        return ST_OK;
-    }
     if (pin->sealed)
-        TRY(count_delta(op, pin->sealed, part, lsn, count));
-    TRY(count_delta(op, pin->active, part, lsn, count));
+        TRY(spans ? paths_count(op, pin->sealed, part->bucket, lsn, count)
+                  : count_delta(op, pin->sealed, part, lsn, count));
+    TRY(spans ? paths_count(op, pin->active, part->bucket, lsn, count)
+              : count_delta(op, pin->active, part, lsn, count));
 out:
     return st;
 }

@@ -92,20 +92,24 @@ out:
     return st;
 }
 
-int64_t paths_count(struct delta *delta, uint64_t bucket, uint64_t lsn)
+enum status paths_count(struct op *op, struct delta *delta, uint64_t bucket, uint64_t lsn, int64_t *count)
 {
     const struct value_range all = { .from = slice_of("") };
     struct delta_path *path = NULL;
-    int64_t count = 0;
+    enum status st = ST_OK;
 
-    while ((path = delta_next_path(delta, bucket, path))) {
+    while (st == ST_OK && (path = delta_next_path(delta, bucket, path))) {
         struct piece *piece[PIECES_MAX];
         size_t pieces = piece_list(path, piece);
 
         for (size_t i = 0; i < pieces; i++) {
-            count += piece_count(path, piece[i], &all, lsn);
+            int64_t found = 0;
+
+            if (st == ST_OK)
+                st = piece_count(op, path, piece[i], &all, lsn, &found);
+            *count += found;
             piece_release(piece[i]);
         }
     }
-    return count;
+    return st;
 }

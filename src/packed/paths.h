@@ -9,5 +9,5 @@
 enum status paths_next(struct op *op, const struct packed_pin *pin, struct run_reader *reader,
                        uint64_t bucket, const uint64_t *path, bool reverse, bool *found, uint64_t *next);
 
-/* Adds less removes that the LSN sees in all of the bucket's entries in a delta. */
-int64_t paths_count(struct delta *delta, uint64_t bucket, uint64_t lsn);
+/* To the count, adds less removes that the LSN sees in all of the bucket's entries in a delta. */
+enum status paths_count(struct op *op, struct delta *delta, uint64_t bucket, uint64_t lsn, int64_t *count);

@@ -404,18 +404,43 @@ struct piece *piece_whole(struct delta_path *path)
     return whole;
 }
 
-uint32_t piece_find(const struct delta_path *path, const struct piece *piece, struct slice value,
-                    uint64_t number)
+static bool is_before(const struct delta_path *path, const struct piece *piece, uint32_t at,
+                      struct slice value, uint64_t number)
 {
-    uint32_t low = 0, high = piece->count;
+    return piece_compare(delta_at(path, piece->index[at]), value, number) < 0;
+}
 
+/* In [low, high], where `high` is known not to be before it, or is the end. */
+static uint32_t find_between(const struct delta_path *path, const struct piece *piece, uint32_t low,
+                             uint32_t high, struct slice value, uint64_t number)
+{
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (piece_compare(delta_at(path, piece->index[middle]), value, number) < 0)
+        if (is_before(path, piece, middle, value, number))
             low = middle + 1;
         else
             high = middle;
     }
     return low;
+}
+
+uint32_t piece_find(const struct delta_path *path, const struct piece *piece, struct slice value,
+                    uint64_t number)
+{
+    return find_between(path, piece, 0, piece->count, value, number);
+}
+
+uint32_t piece_find_behind(const struct delta_path *path, const struct piece *piece, uint32_t low,
+                           struct slice value, uint64_t number)
+{
+    uint32_t step = 1;
+
+    while (step <= piece->count - low && is_before(path, piece, low + step - 1, value, number)) {
+        low += step;
+        step *= 2;
+    }
+    if (step > piece->count - low)
+        return find_between(path, piece, low, piece->count, value, number);
+    return find_between(path, piece, low, low + step - 1, value, number);
 }

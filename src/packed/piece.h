@@ -37,5 +37,9 @@ void piece_release(struct piece *piece); /* NULL is welcome */
 uint32_t piece_find(const struct delta_path *path, const struct piece *piece, struct slice value,
                     uint64_t number);
 
+/* Of those from `low` on, quickly where it is near. */
+uint32_t piece_find_behind(const struct delta_path *path, const struct piece *piece, uint32_t low,
+                           struct slice value, uint64_t number);
+
 /* Order by value, then number. */
 int piece_compare(const struct delta_entry *entry, struct slice value, uint64_t number);

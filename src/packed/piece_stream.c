@@ -3,7 +3,7 @@
 
 #include "packed/piece_stream.h"
 
-enum { ENTRIES_OF_A_STEP = 8 }; /* of an operation (base/op.h) */
+enum { ENTRIES_OF_A_STEP = 8, COUNTED_IN_A_STEP = 32 }; /* of an operation (base/op.h) */
 
 static struct piece_stream *stream_of(struct stream *stream)
 {
@@ -158,15 +158,15 @@ static uint32_t range_begin(const struct delta_path *path, const struct piece *p
 }
 
 static uint32_t range_end(const struct delta_path *path, const struct piece *piece,
-                          const struct value_range *range)
+                          const struct value_range *range, uint32_t begin)
 {
-    return range->to.data ? piece_find(path, piece, range->to, 0) : piece->count;
+    return range->to.data ? piece_find_behind(path, piece, begin, range->to, 0) : piece->count;
 }
 
 void piece_stream_open(struct piece_stream *s, const struct delta_path *path, struct piece *piece,
                        const struct value_range *range, struct bounds bounds, uint64_t lsn)
 {
-    uint32_t begin = range_begin(path, piece, range), end = range_end(path, piece, range);
+    uint32_t begin = range_begin(path, piece, range), end = range_end(path, piece, range, begin);
 
     assert(piece);
     assert(path->delta); /* which the pin holds: entries outlive the stream */
@@ -209,22 +209,21 @@ static bool has_sums(const struct delta_path *path, const struct piece *piece, u
     return piece->newest_lsn <= lsn && piece->dead == atomic_load(&path->dead);
 }
 
-uint32_t piece_counts_one_by_one(const struct delta_path *path, const struct piece *piece,
-                                 const struct value_range *range, uint64_t lsn)
+enum status piece_count(struct op *op, const struct delta_path *path, const struct piece *piece,
+                        const struct value_range *range, uint64_t lsn, int64_t *count)
 {
-    uint32_t begin = range_begin(path, piece, range), end = range_end(path, piece, range);
+    uint32_t begin = range_begin(path, piece, range), end = range_end(path, piece, range, begin);
+    enum status st = ST_OK;
 
-    return begin < end && !has_sums(path, piece, lsn) ? end - begin : 0;
-}
-
-int64_t piece_count(const struct delta_path *path, const struct piece *piece, const struct value_range *range,
-                    uint64_t lsn)
-{
-    uint32_t begin = range_begin(path, piece, range), end = range_end(path, piece, range);
-
-    if (begin >= end)
-        return 0;
-    if (!has_sums(path, piece, lsn))
-        return count_one_by_one(path, piece, begin, end, lsn);
-    return count_before(path, piece, end, lsn) - count_before(path, piece, begin, lsn);
+    *count = 0;
+    if (begin == end)
+        goto out;
+    if (has_sums(path, piece, lsn)) {
+        *count = count_before(path, piece, end, lsn) - count_before(path, piece, begin, lsn);
+        goto out;
+    }
+    TRY(op_spend_often(op, (end - begin) / COUNTED_IN_A_STEP));
+    *count = count_one_by_one(path, piece, begin, end, lsn);
+out:
+    return st;
 }

@@ -19,10 +19,6 @@ struct value_range {
 void piece_stream_open(struct piece_stream *stream, const struct delta_path *path, struct piece *piece,
                        const struct value_range *range, struct bounds bounds, uint64_t lsn);
 
-/* How many entries piece_count() looks at one by one, for want of sums: they are those of a reader who sees all. */
-uint32_t piece_counts_one_by_one(const struct delta_path *path, const struct piece *piece,
-                                 const struct value_range *range, uint64_t lsn);
-
-/* Adds less removes that the LSN sees in the range. */
-int64_t piece_count(const struct delta_path *path, const struct piece *piece, const struct value_range *range,
-                    uint64_t lsn);
+/* Adds less removes that the LSN sees in the range. Sums are those of a reader who sees all; others count one by one. */
+enum status piece_count(struct op *op, const struct delta_path *path, const struct piece *piece,
+                        const struct value_range *range, uint64_t lsn, int64_t *count);

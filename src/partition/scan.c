@@ -447,7 +447,7 @@ out:
 /* The block lies in the scan's own memory, because the op's arena is the reader's, who gives it back row by row. */
 static enum status read_block(struct op *op, struct partition_scan *scan, struct number_span span)
 {
-    int64_t began_us = env_monotonic_us(op->env);
+    int64_t began_us = op_clock_us(op);
     struct arena readers = op->arena;
     enum status st;
 
@@ -459,7 +459,7 @@ static enum status read_block(struct op *op, struct partition_scan *scan, struct
     st = scan->pick ? get_picked(op, scan) : scan_span(op, scan, span);
     scan->memory = op->arena;
     op->arena = readers;
-    op->spent.load_us += env_monotonic_us(op->env) - began_us;
+    op->spent.load_us += op_clock_us(op) - began_us;
     if (st != ST_OK && op->error)
         op->error = arena_text(&op->arena, slice_of(op->error));
     return st;

@@ -94,6 +94,7 @@ enum status search_read(struct op *op, const struct call *call, struct search *s
     enum status st = ST_OK;
 
     *search = (struct search){ .text = call->request->body };
+    op->spent.is_measured = is_true(call_header(call, HEADER_QUERY_METRICS));
     if (is_bare_text(call))
         return ST_OK;
     TRY(call_body(op, call, HTTP_BODY_BYTES_MAX, &body));
@@ -121,7 +122,7 @@ static void leave_room(struct op *op)
 
 enum status search_compile(struct op *op, struct search *search, const struct query_options *options)
 {
-    int64_t began_us = env_monotonic_us(op->env);
+    int64_t began_us = op_clock_us(op);
     enum status st;
 
     search->form = options->rows_as_values ? FORM_BINARY : FORM_TEXT;
@@ -130,7 +131,7 @@ enum status search_compile(struct op *op, struct search *search, const struct qu
 out:
     if (st != ST_OK)
         leave_room(op);
-    search->compile_us = env_monotonic_us(op->env) - began_us;
+    search->compile_us = op_clock_us(op) - began_us;
     return st;
 }
 
@@ -307,7 +308,7 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
                        struct query_source *source, const struct rid *owner, const char *collective)
 {
     static const struct rid account = { 0 };
-    struct timing timing = { .began_us = env_monotonic_us(op->env),
+    struct timing timing = { .began_us = op_clock_us(op),
                              .bytes_before = op->work.bytes_read,
                              .documents_before = op->work.documents_scanned };
     struct query_limits limits = { .bytes = PAGE_BYTES_MAX,
@@ -330,11 +331,11 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     st = query_run(op, search->query, source, at.position, &limits, &page);
     leave_room(op);
     TRY(st);
-    timing.ran_us = env_monotonic_us(op->env);
+    timing.ran_us = op_clock_us(op);
     timing.row_count = page.count;
     noted_rows(op, page.count);
     timing.row_bytes = print_rows(reply, &page, search->form, owner, collective);
-    timing.printed_us = env_monotonic_us(op->env);
+    timing.printed_us = op_clock_us(op);
     at.position = page.next;
     if (page.next.size)
         TRY(check_token_size(op, limit_kb, &at));
@@ -343,7 +344,7 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     else if (page.next.size)
         reply_continuation(reply, &at);
     reply_distribution(reply, call, search);
-    if (is_true(call_header(call, HEADER_QUERY_METRICS)))
+    if (op->spent.is_measured)
         reply_metrics(reply, search, &timing);
     reply_explained(reply, call, &page);
 out:

@@ -405,8 +405,10 @@ static void tell_stamps(const struct submission *first, const struct submission 
 
 static void add(struct committer *committer, const struct submission *first, struct submission *submission)
 {
-    if (submission->kind == SUBMISSION_DROP)
+    if (submission->kind == SUBMISSION_DROP) {
         submission->bucket->dropped = true;
+        local_bucket_begin_turn(submission->bucket); /* which never ends: its head goes with its rows */
+    }
     if (submission->kind != SUBMISSION_COMMIT)
         return;
     tell_stamps(first, submission);
@@ -513,6 +515,8 @@ static enum status write_mutations(struct committer *committer)
     enum status st;
 
     assert(group->count > 0);
+    for (struct local_bucket *bucket = group->touched; bucket; bucket = bucket->next_touched)
+        local_bucket_begin_turn(bucket);
     announce(committer, cache_begin_change);
     st = backend->ops->write(&committer->op, backend, group->mutations, group->count, committer->sync);
     announce(committer, cache_end_change);

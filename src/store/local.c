@@ -220,6 +220,17 @@ static void grow_table(struct local *local)
     free(old);
 }
 
+void local_begin_turns(struct store *store)
+{
+    struct local *local = local_of(store);
+
+    pthread_rwlock_rdlock(&local->lock);
+    for (size_t i = 0; i < local->chain_count; i++)
+        for (struct local_bucket *bucket = local->chains[i]; bucket; bucket = bucket->next)
+            local_bucket_begin_turn(bucket);
+    pthread_rwlock_unlock(&local->lock);
+}
+
 static struct local_bucket *new_bucket(struct local *local, uint64_t id, const struct head *head)
 {
     struct local_bucket *bucket = heap_allocate(sizeof(*bucket));

@@ -89,3 +89,6 @@ enum status local_next_bucket(struct op *op, struct snapshot *snapshot, uint64_t
 bool local_entries_are_rows(const struct store *store);
 enum status local_load(struct op *op, struct store *store, const struct row *rows, size_t count);
 enum status local_clear(struct op *op, struct store *store, uint64_t id);
+
+/* No bucket's head is known from memory any more: rows are written past the committer. */
+void local_begin_turns(struct store *store);

@@ -40,19 +40,28 @@ out:
     return st;
 }
 
-/* Of the moment that `shared` has; NULL: of now. */
+/* Of the moment that `shared` has; NULL: of now, and then mostly with the head, which is in memory while nobody writes. */
 static enum status make_snapshot(struct op *op, struct bucket *bucket, struct local_snapshot *shared,
                                  struct snapshot **snapshot)
 {
+    const struct local_bucket *local = local_bucket_of(bucket);
     struct backend_snapshot *taken = shared ? shared->taken : NULL;
     struct packed_pin *pin = shared ? shared->pin : NULL;
+    bool has_head = false;
     struct local_snapshot *made;
+    struct head head = { 0 };
+    uint64_t turn;
     enum status st = ST_OK;
 
-    if (!shared)
+    if (!shared) {
+        has_head = local_bucket_head(local, &head, &turn);
         TRY(take(op, local_of(bucket->store), &taken, &pin));
+        has_head = has_head && local_bucket_is_turn(local, turn);
+    }
     made = heap_allocate_unset(sizeof(*made));
-    *made = (struct local_snapshot){ .base = { .bucket = bucket }, .taken = taken, .pin = pin };
+    *made = (struct local_snapshot){ .base = { .bucket = bucket, .head = head, .has_head = has_head },
+                                     .taken = taken,
+                                     .pin = pin };
     made->moment = shared ? shared : made;
     made->moment->sharers++;
     *snapshot = &made->base;

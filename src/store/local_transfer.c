@@ -41,6 +41,7 @@ enum status local_load(struct op *op, struct store *store, const struct row *row
 
     for (size_t i = 0; i < count; i++)
         mutations[i] = (struct mutation){ rows[i].key, rows[i].value };
+    local_begin_turns(store);
     return backend->ops->write(op, backend, mutations, count, local_of(store)->sync);
 }
 
@@ -48,6 +49,7 @@ enum status local_clear(struct op *op, struct store *store, uint64_t id)
 {
     struct backend *backend = local_of(store)->backend;
 
+    local_begin_turns(store);
     return backend->ops->remove_range(op, backend, key_bucket_first(&op->arena, id),
                                       key_bucket_end(&op->arena, id));
 }

@@ -74,14 +74,16 @@ TEST(a_reader_in_a_hurry_gives_up_where_one_number_has_many_entries)
     struct bounds bounds = { 0, UINT64_MAX, false };
     struct piece_stream stream;
     struct delta_path *path;
+    int64_t count;
 
     for (uint64_t lsn = 1; lsn <= ENTRIES; lsn++)
         append(delta, lsn, "a", 1, lsn % 2);
     path = delta_find(delta, BUCKET, PATH);
     piece_stream_open(&stream, path, piece_whole(path), &all, bounds, ENTRIES);
-    CHECK(piece_counts_one_by_one(path, stream.piece, &all, ENTRIES) == 0);
-    CHECK(piece_counts_one_by_one(path, stream.piece, &all, ENTRIES - 1) == ENTRIES);
     op->may_block = false;
+    op->steps_left = 100;
+    CHECK(piece_count(op, path, stream.piece, &all, ENTRIES, &count) == ST_OK && count == 0);
+    CHECK(piece_count(op, path, stream.piece, &all, ENTRIES - 1, &count) == ST_WOULD_BLOCK);
     op->steps_left = 100;
     CHECK(stream.stream.ops->fill(op, &stream.stream) == ST_WOULD_BLOCK);
     op->may_block = true;
@@ -160,8 +162,9 @@ static int64_t count_at(struct delta *delta, uint64_t lsn)
     const struct value_range all = { .from = slice_of("") };
     struct delta_path *path = delta_find(delta, BUCKET, PATH);
     struct piece *whole = piece_whole(path);
-    int64_t count = piece_count(path, whole, &all, lsn);
+    int64_t count = 0;
 
+    CHECK(piece_count(test_op(), path, whole, &all, lsn, &count) == ST_OK);
     piece_release(whole);
     return count;
 }
@@ -208,11 +211,13 @@ static void check_counts(struct delta *delta, uint64_t lsn)
     for (int i = 0; i < 50; i++) {
         char low[8], high[8];
         struct value_range range;
+        int64_t count;
 
         snprintf(low, sizeof(low), "%03d", (int)(test_random() % 500));
         snprintf(high, sizeof(high), "%03d", (int)(test_random() % 500));
         range = (struct value_range){ slice_of(low), slice_of(high) };
-        CHECK(piece_count(path, whole, &range, lsn) == count_slowly(path, range.from, range.to, lsn));
+        CHECK(piece_count(test_op(), path, whole, &range, lsn, &count) == ST_OK);
+        CHECK(count == count_slowly(path, range.from, range.to, lsn));
     }
     piece_release(whole);
 }
@@ -233,6 +238,32 @@ TEST(a_piece_counts_any_part_of_itself_for_any_reader_also_after_some_was_forgot
     check_counts(delta, 2000);
     append(delta, 1501, "250", 1, true);
     check_counts(delta, 1501);
+    delta_release(delta);
+}
+
+TEST(what_lies_behind_a_place_is_found_from_there_as_from_the_beginning)
+{
+    struct delta *delta = delta_new();
+    struct delta_path *path;
+    struct piece *whole;
+
+    for (uint64_t lsn = 1; lsn <= 300; lsn++) {
+        char value[8];
+
+        snprintf(value, sizeof(value), "%03d", (int)(test_random() % 100));
+        append(delta, lsn, value, lsn, true);
+    }
+    path = delta_find(delta, BUCKET, PATH);
+    whole = piece_whole(path);
+    for (int i = 0; i < 2000; i++) {
+        char value[8];
+        uint32_t low = (uint32_t)(test_random() % (whole->count + 1)), place;
+
+        snprintf(value, sizeof(value), "%03d", (int)(test_random() % 102) - 1);
+        place = piece_find(path, whole, slice_of(value), 0);
+        CHECK(piece_find_behind(path, whole, low, slice_of(value), 0) == (place > low ? place : low));
+    }
+    piece_release(whole);
     delta_release(delta);
 }
 
