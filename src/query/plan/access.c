@@ -184,6 +184,66 @@ static struct access *only(struct planner *planner, struct access *access)
     return copy;
 }
 
+static bool has_order(const struct interval *interval)
+{
+    return !interval->is_prefix && (!interval->low.is_set || interval->low.value.kind <= JSON_STRING) &&
+           (!interval->high.is_set || interval->high.value.kind <= JSON_STRING);
+}
+
+static bool is_of_one_value(const struct access *range)
+{
+    for (size_t i = 0; i < range->path.count; i++)
+        if (range->path.step[i].element)
+            return false;
+    return range->kind == ACCESS_RANGE && range->path.count && !range->of_element;
+}
+
+/* A path that leads into no array has one value, which then lies in both: of c.n > 1 AND c.n < 9 there is one range. */
+static bool can_meet(const struct access *a, const struct access *b)
+{
+    return is_of_one_value(a) && is_of_one_value(b) && access_is_of_path(a, &b->path) &&
+           access_is_of_path(b, &a->path) && has_order(&a->interval) && has_order(&b->interval) &&
+           memcmp(a->from.data, b->from.data, TERM_PATH_BYTES) == 0;
+}
+
+/* NULL when there is no memory. */
+static struct access *meet(struct planner *planner, const struct access *a, const struct access *b)
+{
+    struct slice prefix = slice_make(a->from.data, TERM_PATH_BYTES);
+    struct access both = *a;
+
+    both.interval = interval_meet(&a->interval, &b->interval);
+    if (interval_is_empty(&both.interval))
+        return access_none(planner);
+    both.exact = interval_terms(planner->op, prefix, &both.interval, false, &both.from, &both.to) &&
+                 a->exact && b->exact;
+    both.one_term = interval_is_point(&both.interval);
+    if (!both.from.data || !both.to.data)
+        return NULL;
+    if (slice_compare(both.from, both.to) >= 0)
+        return access_none(planner);
+    return access_new(planner, both);
+}
+
+/* A range that meets one of the list's takes its place; NULL when there is none. */
+static struct access *meet_in(struct planner *planner, struct access *list, const struct access *range)
+{
+    struct access *both = NULL;
+
+    if (can_meet(list, range))
+        return meet(planner, list, range);
+    for (size_t i = 0; list->kind == ACCESS_AND && i < list->kid_count && !both; i++) {
+        if (!can_meet(list->kid[i], range))
+            continue;
+        both = meet(planner, list->kid[i], range);
+        if (!both || both->kind != ACCESS_RANGE)
+            return both;
+        list->kid[i] = both;
+        list->exact &= range->exact;
+    }
+    return both ? list : NULL;
+}
+
 struct access *access_and(struct planner *planner, struct access *a, struct access *b)
 {
     struct access *both;
@@ -192,6 +252,11 @@ struct access *access_and(struct planner *planner, struct access *a, struct acce
         return access_none(planner);
     if (a->kind == ACCESS_ANY || b->kind == ACCESS_ANY)
         return only(planner, a->kind == ACCESS_ANY ? b : a);
+    both = meet_in(planner, a, b);
+    if (!both && b->kind == ACCESS_AND)
+        both = meet_in(planner, b, a);
+    if (both)
+        return both;
     both = join(planner, ACCESS_AND, a, b);
     if (both->of_element && both->kind == ACCESS_AND)
         both->exact = false;

@@ -98,6 +98,32 @@ TEST(and_leaves_out_what_has_no_index_and_or_does_not)
     FILTERS("c", pairs);
 }
 
+TEST(two_bounds_of_one_value_are_one_range)
+{
+    static const struct pair pairs[] = {
+        { "c.a > 1 AND c.a <= 5", "/a (1, 5]" },
+        { "c.a > 1 AND c.a >= 3", "/a [3, number]" },
+        { "c.a > 5 AND c.a < 1", "none" },
+        { "c.a > 1 AND c.a < 'x'", "none" },
+        { "c.a = 1 AND c.a = 1", "/a = 1" },
+        { "c.a = 1 AND c.a = 2", "none" },
+        { "c.b = 1 AND c.a > 1 AND c.a < 5", "(/b = 1 AND /a (1, 5))" },
+        { "c.a >= 1 AND c.b = 1 AND c.a < 5", "(/a [1, 5) AND /b = 1)" },
+        { "c.a < 5 AND (c.b = 1 AND c.a >= 1)", "(/b = 1 AND /a [1, 5))" },
+        { "c.a >= 1 AND c.b = 1 AND c.a < 1", "none" },
+        { "c.a > 1 AND IS_INTEGER(c.a)", "/a (1, number]~" },
+        { "c.a > 1 AND c.a != 5", "(/a (1, number] AND (/a [null, 5) OR /a (5, object]))" },
+        { "c.a LIKE 'x%' AND c.a > 'xa'", "(/a begins with \"x\" AND /a (\"xa\", string])" },
+        { "c.a = [1] AND c.a = [2]", "(/a = [1]~ AND /a = [2]~)~" },
+        { "c.a > 1 AND c.a.b < 5", "(/a (1, number] AND /a/b [number, 5))" },
+        { "c.a[0] > 1 AND c.a[0] < 5", "(/a/[] (1, number]~ AND /a/[] [number, 5)~)~" },
+        { "EXISTS(SELECT VALUE t FROM t IN c.a WHERE t > 1 AND t < 5)",
+          "(/a/[] (1, number] AND /a/[] [number, 5))~" },
+    };
+
+    FILTERS("c", pairs);
+}
+
 TEST(functions_become_ranges_of_kinds_and_prefixes)
 {
     static const struct pair pairs[] = {
