@@ -266,15 +266,21 @@ static struct civil civil_from_days(int64_t days)
     return date;
 }
 
+static int64_t within(int64_t value, int64_t least, int64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
 void http_date_format(int64_t ms, char date[HTTP_DATE_SIZE + 1])
 {
-    int64_t seconds = ms / 1000;
+    const int64_t last_of_9999 = 253402300799;
+    int64_t seconds = within(ms / 1000, 0, last_of_9999);
     int64_t days = seconds / SECONDS_PER_DAY;
     struct civil civil = civil_from_days(days);
     int second = (int)(seconds % SECONDS_PER_DAY);
     int size;
 
-    assert(ms >= 0 && civil.year <= 9999);
+    assert(civil.year >= 1970 && civil.year <= 9999);
     size = snprintf(date, HTTP_DATE_SIZE + 1, "%s, %02d %s %04d %02d:%02d:%02d GMT", weekdays[days % 7],
                     civil.day, months[civil.month - 1], (int)civil.year, second / 3600, second / 60 % 60,
                     second % 60);

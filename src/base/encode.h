@@ -24,7 +24,7 @@ void percent_encode(struct buf *out, struct slice text);
 
 enum { HTTP_DATE_SIZE = 29 };
 
-/* "Thu, 27 Apr 2017 00:51:12 GMT" */
+/* "Thu, 27 Apr 2017 00:51:12 GMT". Strangers choose times, too: what is before 1970 or after 9999 is the first or the last of these. */
 void http_date_format(int64_t ms, char date[HTTP_DATE_SIZE + 1]);
 bool http_date_parse(struct slice date, int64_t *ms);
 

@@ -454,6 +454,21 @@ static const struct {
       "(token start "
       "time: Thu, 27 Apr 2017 00:30:00 GMT, token expiry time: Thu, 27 Apr 2017 00:45:00 GMT, current server "
       "time: " DATE ")." },
+    { "type=master&ver=1.0&sig=" GOOD_SIGNATURE, "Thu, 01 Jan 1960 00:00:00 GMT", ST_FORBIDDEN,
+      "The authorization token is not valid at the current time. Please create another token and retry "
+      "(token start "
+      "time: Thu, 01 Jan 1970 00:00:00 GMT, token expiry time: Thu, 01 Jan 1970 00:00:00 GMT, current server "
+      "time: " DATE ")." },
+    { "type=master&ver=1.0&sig=" GOOD_SIGNATURE, "Mon, 01 Jan 0001 00:00:00 GMT", ST_FORBIDDEN,
+      "The authorization token is not valid at the current time. Please create another token and retry "
+      "(token start "
+      "time: Thu, 01 Jan 1970 00:00:00 GMT, token expiry time: Thu, 01 Jan 1970 00:00:00 GMT, current server "
+      "time: " DATE ")." },
+    { "type=master&ver=1.0&sig=" GOOD_SIGNATURE, "Fri, 31 Dec 9999 23:59:59 GMT", ST_FORBIDDEN,
+      "The authorization token is not valid at the current time. Please create another token and retry "
+      "(token start "
+      "time: Fri, 31 Dec 9999 23:59:59 GMT, token expiry time: Fri, 31 Dec 9999 23:59:59 GMT, current server "
+      "time: " DATE ")." },
     { "type=master&ver=1.0&sig=" GOOD_SIGNATURE, "Thu, 27 Apr 2017 00:51:13 GMT", ST_UNAUTHORIZED,
       "The input authorization token can't serve the request. The wrong key is being used or the expected "
       "payload is "
