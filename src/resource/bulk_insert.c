@@ -199,6 +199,21 @@ static enum status insert_until_written(struct op *op, struct insert *insert)
     return st == ST_WRITE_CONFLICT ? op_fail_as(op, ST_RETRY_WITH) : st;
 }
 
+/* Whoever may run procedures may not insert by this one what requests of their own may not create, or upsert. */
+static enum status check_rights(struct op *op, const struct insert *insert)
+{
+    const struct call *whole = insert->call;
+    struct request request = { .method = METHOD_POST, .target = whole->request->target };
+    struct slice names[] = { whole->container->database->id, whole->container->id };
+    struct call part = *whole;
+
+    request.header[HEADER_PARTITION_KEY] = call_header(whole, HEADER_PARTITION_KEY);
+    if (is_set(insert, "enableUpsert"))
+        request.header[HEADER_IS_UPSERT] = slice_of("true");
+    part.request = &request;
+    return whole->check_part(op, whole, &part, names);
+}
+
 enum status bulk_insert_execute(struct op *op, struct call *call, struct reply *reply)
 {
     struct insert insert = { .call = call, .reply = reply };
@@ -208,6 +223,7 @@ enum status bulk_insert_execute(struct op *op, struct call *call, struct reply *
     TRY(read_scope(op, &insert));
     TRY(scope_check_session(op, call, reply));
     TRY(read_args(op, &insert));
+    TRY(check_rights(op, &insert));
     buf_init(body, &op->arena);
     if (!buf_reserve(body, 64)) /* before anything is written */
         TRY(op_fail_as(op, ST_TOO_LARGE));

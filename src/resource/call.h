@@ -85,7 +85,7 @@ struct call {
     struct range_ids pays; /* the ranges that it is charged to (throughput.h); none unless it was let in */
     void *written; /* what is being committed; `resume` answers when that is done. Both are NULL before */
     enum status (*resume)(struct op *op, struct call *call, struct reply *reply);
-    call_check_part *check_part; /* of a transaction; route/ knows who asks */
+    call_check_part *check_part; /* of a transaction, or a procedure of the system's; route/ knows who asks */
     void *check_context;         /* route/'s own */
     int64_t began_us;            /* on the monotonic clock: when its head was read */
     bool keeps_id;               /* its token is for this one resource: it may not give it another id */

@@ -432,12 +432,11 @@ static enum status answer_endpoint(struct router *router, struct exchange *excha
     struct reply reply;
     enum status st;
 
-    st = endpoint->waits ? op_may_take_long(&exchange->op) : ST_OK;
-    if (st != ST_OK)
-        return st;
     set_activity_id(&exchange->op, &exchange->request);
     reply_begin(&reply, &exchange->op, &exchange->answer);
     st = prepare_endpoint(router, exchange, endpoint, &who);
+    if (st == ST_OK && endpoint->waits && !exchange->op.may_block)
+        return op_may_take_long(&exchange->op); /* strangers take no thread of the pool */
     if (st == ST_OK)
         st = endpoint->run(&router->options, router->metrics, exchange);
     if (st != ST_OK)

@@ -7,7 +7,14 @@
 
 static const char roles[] =
     "{\"definitions\":[{\"name\":\"create\",\"dataActions\":["
+    "\"Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers/items/create\"]},"
+    "{\"name\":\"run\",\"dataActions\":["
+    "\"Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers/executeStoredProcedure\"]},"
+    "{\"name\":\"run and create\",\"dataActions\":["
+    "\"Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers/executeStoredProcedure\","
     "\"Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers/items/create\"]}],\"assignments\":["
+    "{\"role\":\"run\",\"scope\":\"/dbs/d\",\"sub\":\"runner\"},"
+    "{\"role\":\"run and create\",\"scope\":\"/dbs/d\",\"sub\":\"filler\"},"
     "{\"role\":\"Cosmos DB Built-in Data Contributor\",\"scope\":\"/\",\"sub\":\"contributor\"},"
     "{\"role\":\"Cosmos DB Built-in Data Reader\",\"scope\":\"/dbs/d\",\"sub\":\"reader\"},"
     "{\"role\":\"create\",\"scope\":\"/dbs/d/colls/c\",\"sub\":\"creator\"},"
@@ -150,6 +157,25 @@ TEST(a_role_is_asked_about_each_operation_of_a_transaction)
         come_as(&house, "{" CLAIMS ",'sub':'creator'}");
         CHECK((transact(&house, kinds[i]) == 403) == !creates);
     }
+    close_house(&house);
+}
+
+TEST(the_systems_procedure_inserts_what_its_caller_may_insert)
+{
+    static const char target[] = "/dbs/d/colls/c/sprocs/__.sys.commonBulkInsert";
+    static const char creates[] = "[[{'id':'by bulk','pk':'a'}],{}]";
+    static const char upserts[] = "[[{'id':'1','pk':'a','owned':true}],{'enableUpsert':true}]";
+    static struct house house;
+
+    open_house(&house);
+    come_as(&house, "{" CLAIMS ",'sub':'runner'}");
+    CHECK(ask(&house, METHOD_POST, MARK_NONE, target, creates) == 403 && sub_status(&house) == 5302);
+    CHECK(ask(&house, METHOD_POST, MARK_NONE, target, upserts) == 403 && sub_status(&house) == 5302);
+    come_as(&house, "{" CLAIMS ",'sub':'filler'}");
+    CHECK(ask(&house, METHOD_POST, MARK_NONE, target, upserts) == 403 && sub_status(&house) == 5302);
+    CHECK(ask(&house, METHOD_POST, MARK_NONE, target, creates) == 200);
+    come_as(&house, "{" CLAIMS ",'sub':'contributor'}");
+    CHECK(ask(&house, METHOD_POST, MARK_NONE, target, upserts) == 200);
     close_house(&house);
 }
 
