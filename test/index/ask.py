@@ -98,6 +98,9 @@ class Maker:
         if self.rng.random() < 0.5:
             return ("(%s BETWEEN %s AND %s)" % (text, self.literal(low), self.literal(high)),
                     lambda row: between(get(row), low, high))
+        if self.rng.random() < 0.3:
+            return ("(%s != null AND %s <= %s)" % (text, text, self.literal(high)),
+                    lambda row: and_(COMPARISONS["!="](get(row), None), COMPARISONS["<="](get(row), high)))
         return ("(%s > %s AND %s <= %s)" % (text, self.literal(low), text, self.literal(high)),
                 lambda row: and_(COMPARISONS[">"](get(row), low), COMPARISONS["<="](get(row), high)))
 

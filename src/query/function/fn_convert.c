@@ -132,6 +132,8 @@ static struct value read_json(struct eval *eval, struct value string)
         st = json_parse(eval->op, strict(eval, string.string), &json);
     if (st == ST_OK)
         return value_from_json(json);
+    if (eval->status != ST_OK)
+        return value_undefined;
     eval->op->error = error;
     return st == ST_TOO_LARGE ? eval_fail(eval, ST_QUERY_MEMORY) : value_undefined;
 }

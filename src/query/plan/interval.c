@@ -67,6 +67,15 @@ static struct bound_value tighter(struct bound_value a, struct bound_value b, in
     return order > 0 ? a : b;
 }
 
+/* Below the first kind, or above the last, a bound bounds nothing. */
+static void leave_out_needless(struct interval *both)
+{
+    if (both->low.is_set && (int)both->low.value.kind < (int)both->first)
+        both->low = (struct bound_value){ 0 };
+    if (both->high.is_set && (int)both->high.value.kind > (int)both->last)
+        both->high = (struct bound_value){ 0 };
+}
+
 struct interval interval_meet(const struct interval *a, const struct interval *b)
 {
     struct interval both = { .first = a->first > b->first ? a->first : b->first,
@@ -76,6 +85,7 @@ struct interval interval_meet(const struct interval *a, const struct interval *b
     assert(!b->is_prefix);
     both.low = tighter(a->low, b->low, 1);
     both.high = tighter(a->high, b->high, -1);
+    leave_out_needless(&both);
     return both;
 }
 
