@@ -11,8 +11,7 @@ struct copying {
     struct inside *from, *to;
     struct slice from_id, to_id; /* of the databases */
     struct slice moment;         /* of the items; no data: now */
-    struct json offers;
-    struct json nothing; /* an answer that nobody looks at */
+    struct json nothing;         /* an answer that nobody looks at */
     struct copied *copied;
 };
 
@@ -92,21 +91,32 @@ out:
 
 /* ---- throughput ---- */
 
-/* What was provisioned for the resource goes with its copy. */
-static void add_throughput(struct copying *copying, struct json resource, struct asked *asked)
-{
-    for (struct json_iter i = json_iter(json_get(copying->offers, "Offers")); json_next(&i);) {
-        struct json content = json_get(i.value, "content"), most;
+struct offered {
+    struct json rid;
+    struct asked *asked;
+};
 
-        if (!json_equal(json_get(i.value, "offerResourceId"), json_get(resource, "_rid")))
-            continue;
-        most = json_get(json_get(content, "offerAutopilotSettings"), "maxThroughput");
-        if (json_kind(most) == JSON_NUMBER)
-            asked->autopilot = printed(copying->op, "{\"maxThroughput\":", most, "}");
-        else if (json_kind(json_get(content, "offerThroughput")) == JSON_NUMBER)
-            asked->throughput = printed(copying->op, "", json_get(content, "offerThroughput"), "");
-        return;
-    }
+static enum status take_offer(struct copying *copying, struct json offer, const void *context)
+{
+    const struct offered *offered = context;
+    struct json content = json_get(offer, "content"), most;
+
+    if (!json_equal(json_get(offer, "offerResourceId"), offered->rid))
+        return ST_OK;
+    most = json_get(json_get(content, "offerAutopilotSettings"), "maxThroughput");
+    if (json_kind(most) == JSON_NUMBER)
+        offered->asked->autopilot = printed(copying->op, "{\"maxThroughput\":", most, "}");
+    else if (json_kind(json_get(content, "offerThroughput")) == JSON_NUMBER)
+        offered->asked->throughput = printed(copying->op, "", json_get(content, "offerThroughput"), "");
+    return ST_OK;
+}
+
+/* What was provisioned for the resource goes with its copy. */
+static enum status add_throughput(struct copying *copying, struct json resource, struct asked *asked)
+{
+    struct offered offered = { json_get(resource, "_rid"), asked };
+
+    return for_each(copying, (struct asked){ .target = slice_of("/offers") }, "Offers", take_offer, &offered);
 }
 
 /* ---- what lies in a container ---- */
@@ -226,7 +236,7 @@ static enum status copy_container(struct copying *copying, struct json resource,
 
     if (!copying->moment.data)
         TRY(copy_has_attachments(copying->op, copying->from, resource, &with_attachments));
-    add_throughput(copying, resource, &asked);
+    TRY(add_throughput(copying, resource, &asked));
     TRY(inside_do(copying->op, copying->to, &asked));
     copying->copied->containers++;
     TRY(copy_scripts(copying, from, to));
@@ -312,6 +322,16 @@ out:
     return st;
 }
 
+static enum status copy_keys(struct copying *copying)
+{
+    static const char kind[] = "clientencryptionkeys";
+    struct op *op = copying->op;
+    struct slice from = inside_path(op, database_path(op, copying->from_id), kind, no_id);
+    struct slice to = inside_path(op, database_path(op, copying->to_id), kind, no_id);
+
+    return for_each(copying, (struct asked){ .target = from }, "ClientEncryptionKeys", make_child, &to);
+}
+
 static enum status make_database(struct copying *copying)
 {
     struct asked asked = { .method = METHOD_POST, .target = slice_of("/dbs") };
@@ -320,8 +340,6 @@ static enum status make_database(struct copying *copying)
     struct buf body;
     enum status st;
 
-    TRY(inside_get(op, copying->from, &(struct asked){ .method = METHOD_GET, .target = slice_of("/offers") },
-                   &copying->offers));
     TRY(inside_get(op, copying->from,
                    &(struct asked){ .method = METHOD_GET, .target = database_path(op, copying->from_id) },
                    &database));
@@ -330,7 +348,7 @@ static enum status make_database(struct copying *copying)
     json_print_string(&body, copying->to_id);
     buf_byte(&body, '}');
     asked.body = buf_as_slice(&body);
-    add_throughput(copying, database, &asked);
+    TRY(add_throughput(copying, database, &asked));
     TRY(inside_do(op, copying->to, &asked));
 out:
     return st;
@@ -356,8 +374,10 @@ enum status copy_database(struct op *op, struct inside *from, struct slice from_
     st = make_database(&copying);
     if (st != ST_OK)
         return st;
-    st = for_each(&copying, (struct asked){ .target = inside_path(op, path, "colls", no_id) },
-                  "DocumentCollections", copy_one, NULL);
+    st = copy_keys(&copying); /* which containers may name */
+    if (st == ST_OK)
+        st = for_each(&copying, (struct asked){ .target = inside_path(op, path, "colls", no_id) },
+                      "DocumentCollections", copy_one, NULL);
     if (st == ST_OK)
         st = for_each(&copying, (struct asked){ .target = inside_path(op, path, "users", no_id) }, "Users",
                       copy_user, NULL);
@@ -398,8 +418,6 @@ enum status copy_container_at(struct op *op, struct inside *inside, struct slice
     TRY(split_link(op, to, &to_database, &to_container));
     source = inside_path(op, database_path(op, database), "colls", container);
     target = inside_path(op, database_path(op, to_database), "colls", to_container);
-    TRY(inside_get(op, inside, &(struct asked){ .method = METHOD_GET, .target = slice_of("/offers") },
-                   &copying.offers));
     TRY(inside_get(op, inside, &(struct asked){ .method = METHOD_GET, .target = source }, &definition));
     TRY(inside_get(op, inside, /* before anything is made: whether the moment is a good one */
                    &(struct asked){ .method = METHOD_GET,

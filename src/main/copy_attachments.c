@@ -41,7 +41,7 @@ static struct slice without(struct op *op, struct json attachment, const char *c
     struct buf body;
 
     buf_init(&body, &op->arena);
-    inside_print_without(&body, attachment, names);
+    inside_print_own(&body, attachment, names);
     return buf_as_slice(&body);
 }
 

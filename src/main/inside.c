@@ -7,7 +7,8 @@
 #include "base/limits.h"
 #include "main/inside.h"
 
-enum { ITEMS_AT_ONCE = 100, ITEMS_BYTES = 1024 * 1024 };
+/* With one item more, however large, it is a batch that is not too large. */
+enum { ITEMS_AT_ONCE = 100, ITEMS_BYTES = 64 * 1024 };
 
 void inside_open(struct inside *inside, const struct service *service, struct account *account)
 {
@@ -169,13 +170,22 @@ static bool is_among(struct slice name, const char *const *names)
     return false;
 }
 
-void inside_print_without(struct buf *out, struct json object, const char *const *names)
+/* Those of items and attachments; definitions have links, too, which all begin so. */
+static bool is_systems(struct slice name, bool users_have_others)
+{
+    static const char *const names[] = { "_rid", "_self", "_etag", "_attachments", "_ts", NULL };
+
+    return users_have_others ? is_among(name, names) : name.size && name.data[0] == '_';
+}
+
+static void print_without(struct buf *out, struct json object, const char *const *names,
+                          bool users_have_others)
 {
     bool any = false;
 
     buf_byte(out, '{');
     for (struct json_iter i = json_iter(object); json_next(&i);) {
-        if ((i.name.size && i.name.data[0] == '_') || is_among(i.name, names))
+        if (is_systems(i.name, users_have_others) || is_among(i.name, names))
             continue;
         buf_text(out, any ? "," : "");
         any = true;
@@ -184,6 +194,16 @@ void inside_print_without(struct buf *out, struct json object, const char *const
         json_print(out, i.value);
     }
     buf_byte(out, '}');
+}
+
+void inside_print_without(struct buf *out, struct json object, const char *const *names)
+{
+    print_without(out, object, names, false);
+}
+
+void inside_print_own(struct buf *out, struct json object, const char *const *names)
+{
+    print_without(out, object, names, true);
 }
 
 /* ---- items ---- */
@@ -257,7 +277,7 @@ enum status bulk_add(struct op *op, struct bulk *bulk, struct json item)
     buf_text(body, "{\"operationType\":\"Create\",\"partitionKey\":");
     json_print_string(body, inside_key(op, bulk->paths, item)); /* a text inside the operation */
     buf_text(body, ",\"resourceBody\":");
-    inside_print_without(body, item, nothing);
+    inside_print_own(body, item, nothing);
     buf_byte(body, '}');
     return bulk->count == ITEMS_AT_ONCE || body->size > ITEMS_BYTES ? bulk_send(op, bulk) : ST_OK;
 }

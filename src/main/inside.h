@@ -70,5 +70,9 @@ void bulk_begin(struct op *op,
 enum status bulk_add(struct op *op, struct bulk *bulk, struct json item);
 enum status bulk_send(struct op *op, struct bulk *bulk);
 
-/* The object as text without its system properties and without members of these names, a list that ends with NULL. */
+/*
+ * The object as text without its system properties and without members of these names, a list that ends with NULL. The first is for
+ * definitions. The second is for items and attachments, whose users may have names of their own that begin with an underscore.
+ */
 void inside_print_without(struct buf *out, struct json object, const char *const *names);
+void inside_print_own(struct buf *out, struct json object, const char *const *names);

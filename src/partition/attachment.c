@@ -182,7 +182,7 @@ out:
     return st;
 }
 
-enum status attachment_any(struct op *op, const struct container *container, bool *any)
+static enum status any_in_part(struct op *op, const struct container *container, bool *any)
 {
     struct range range = { key_kind_first(&op->arena, container->bucket_id, KEY_ATTACHMENT),
                            key_kind_end(&op->arena, container->bucket_id, KEY_ATTACHMENT), false };
@@ -195,5 +195,16 @@ enum status attachment_any(struct op *op, const struct container *container, boo
     *any = rows.count > 0;
 out:
     store_release(snapshot);
+    return st;
+}
+
+enum status attachment_any(struct op *op, const struct container *container, bool *any)
+{
+    enum status st = ST_OK;
+
+    *any = false;
+    for (uint32_t i = 0; i < container->part_count && !*any; i++)
+        TRY(any_in_part(op, container->part[i], any));
+out:
     return st;
 }

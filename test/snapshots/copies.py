@@ -23,7 +23,7 @@ def fill(account):
     account.do("POST", "/dbs/shop/users", {"id": "ada"})
     account.do("POST", "/dbs/shop/users/ada/permissions", {"id": "read", "permissionMode": "Read", "resource": "dbs/shop/colls/orders"})
     for n in range(0, COUNT, 50):
-        account.bulk("dbs/shop/colls/orders", [{"id": str(i), "pk": str(i % 9), "n": i} for i in range(n, n + 50)])
+        account.bulk("dbs/shop/colls/orders", [{"id": str(i), "pk": str(i % 9), "n": i, "_kind": "order"} for i in range(n, n + 50)])
     attach(account)
 
 
@@ -39,7 +39,7 @@ def attach(account):
         assert status == 201, said
     made = account.do("GET", list_ + "/photo", None, key)[2]
     account.do("PUT", list_ + "/photo", {"id": "photo", "contentType": "image/png", "media": made["media"], "taken": {"at": "noon"}}, key)
-    account.do("POST", list_, {"id": "else", "contentType": "text/html", "media": "https://example.org/a"}, key)
+    account.do("POST", list_, {"id": "else", "contentType": "text/html", "media": "https://example.org/a", "_by": "ada"}, key)
     list_, key = below("449", "8")
     account.do("POST", list_, {"id": "far", "contentType": "text/html", "media": "https://example.org/b"}, key)
 
@@ -76,7 +76,7 @@ def content(account, database):
         for kind, member in (("sprocs", "StoredProcedures"), ("udfs", "UserDefinedFunctions"), ("triggers", "Triggers")):
             for script in account.do("GET", "/%s/%s" % (inside, kind))[2][member]:
                 keep(inside[len(link):] + kind, script)
-        found["items of " + container["id"]] = sorted((item["id"], item["pk"], item.get("n")) for item in account.query(inside, "SELECT * FROM c"))
+        found["items of " + container["id"]] = sorted((item["id"], item["pk"], item.get("n"), item.get("_kind")) for item in account.query(inside, "SELECT * FROM c"))
         found["attachments of " + container["id"]] = attachments(account, inside) if container["id"] == "orders" else []
         found["by index of " + container["id"]] = account.query(inside, "SELECT VALUE COUNT(1) FROM c WHERE c.n >= 0")
     for user in account.do("GET", "/%s/users" % link)[2]["Users"]:
@@ -103,6 +103,41 @@ def a_copy_of_a_database_has_all_that_it_has(server):
     account.do("GET", "/dbs/new", expect=(404,))
     for body in ({}, {"from": "shop", "to": "dbs/new"}, {"from": "dbs/shop", "to": "dbs/a/colls/b"}, {"from": "dbs/shop", "to": 1}):
         account.do("POST", "/_orrery/copy", body, expect=(400,))
+
+
+def what_is_large_and_what_is_many_is_copied_too(server):
+    """Items of some MB side by side, keys of the database, and an offer behind a hundred others."""
+    account = Account(server)
+    for n in range(101):
+        account.do("POST", "/dbs", {"id": "other%d" % n}, [("x-ms-offer-throughput", "400")])
+    account.do("POST", "/dbs", {"id": "shop"}, [("x-ms-offer-throughput", "700")])
+    account.do("POST", "/dbs/shop/clientencryptionkeys", {"id": "k", "encryptionAlgorithm": "A", "wrappedDataEncryptionKey": "AQID",
+                                                          "keyWrapMetadata": {"type": "t", "name": "n", "value": "v"}})
+    account.container("dbs/shop/colls/c")
+    sizes = {"0": 900_000, "1": 1_500_000, "2": 2_000_000, "3": 10}
+    for name, size in sizes.items():
+        account.put("dbs/shop/colls/c", {"id": name, "pk": "a", "text": "x" * size})
+    account.do("POST", "/_orrery/copy", {"from": "dbs/shop", "to": "dbs/two"})
+    found = account.query("dbs/two/colls/c", "SELECT c.id, LENGTH(c.text) AS size FROM c")
+    assert {item["id"]: item["size"] for item in found} == sizes, found
+    keys = account.do("GET", "/dbs/two/clientencryptionkeys")[2]["ClientEncryptionKeys"]
+    assert [(key["id"], key["wrappedDataEncryptionKey"]) for key in keys] == [("k", "AQID")], keys
+    offers = account.do("GET", "/offers", None, [("x-ms-max-item-count", "1000")])[2]["Offers"]
+    own = account.do("GET", "/dbs/two")[2]["_rid"]
+    assert [offer["content"]["offerThroughput"] for offer in offers if offer["offerResourceId"] == own] == [700]
+
+
+def containers_of_several_buckets_are_copied(server):
+    account = Account(server)
+    account.do("POST", "/dbs", {"id": "shop"})
+    account.container("dbs/shop/colls/c")
+    account.bulk("dbs/shop/colls/c", [{"id": str(i), "pk": str(i)} for i in range(60)])
+    list_ = "/dbs/shop/colls/c/docs/59/attachments"
+    account.do("POST", list_, {"id": "a", "contentType": "text/html", "media": "https://example.org/a"}, [("x-ms-documentdb-partitionkey", '["59"]')])
+    account.do("POST", "/_orrery/copy", {"from": "dbs/shop", "to": "dbs/two"})
+    assert len(account.query("dbs/two/colls/c", "SELECT c.id FROM c", [("x-orrery-whole", "true")])) == 60
+    copied = account.do("GET", list_.replace("shop", "two"), None, [("x-ms-documentdb-partitionkey", '["59"]')])[2]["Attachments"]
+    assert [one["id"] for one in copied] == ["a"], copied
 
 
 def a_container_can_be_made_of_an_earlier_moment(server):
