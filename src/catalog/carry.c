@@ -67,22 +67,24 @@ void carry_take(struct op *op, struct catalog *catalog, struct carried *carried)
  * Of a container that was dropped since, nobody knows how many items it got. It goes on far above: numbers of the catalog rise
  * with every restore, so a million items may come between two of them.
  */
-static uint64_t counter_of(const struct carried *carried, uint64_t bucket)
+static uint64_t counter_of(const struct carried *carried, const struct container *container)
 {
     enum { ITEMS_BITS = 16, COUNTER_BITS = 39 };
     const uint64_t most = (uint64_t)1 << COUNTER_BITS, far = carried->number << ITEMS_BITS;
+    uint64_t above;
 
     for (size_t i = 0; i < carried->count; i++)
-        if (carried->items[i].bucket == bucket)
+        if (carried->items[i].bucket == container->bucket_id)
             return carried->items[i].counter;
-    return far < most ? far : most;
+    above = bucket_next_counter(container->bucket) + far; /* of what it had at that moment */
+    return above < most ? above : most;
 }
 
 static struct batch *raise_container(struct op *op, const struct container *container,
                                      const struct carried *carried)
 {
     struct batch *batch = batch_new(op, container->bucket_id);
-    uint64_t counter = counter_of(carried, container->bucket_id);
+    uint64_t counter = counter_of(carried, container);
 
     batch_begins_above(batch, past_lsn(carried->past, past_name(container->link)));
     batch_uses_counter(batch, counter);

@@ -35,11 +35,15 @@ struct pattern {
     bool is_whole; /* there is no wildcard */
 };
 
+static bool begins_with(struct slice text, struct slice escape)
+{
+    return escape.size && text.size >= escape.size && memcmp(text.data, escape.data, escape.size) == 0;
+}
+
 /* How many bytes a character of a pattern takes there, and which it is; 0: it is a wildcard. */
 static size_t plain_character(struct slice rest, struct slice escape, struct slice *character)
 {
-    bool is_escaped =
-        escape.size && rest.size >= escape.size && memcmp(rest.data, escape.data, escape.size) == 0;
+    bool is_escaped = begins_with(rest, escape);
     struct slice after = slice_after(rest, is_escaped ? escape.size : 1);
     size_t size;
 
@@ -48,6 +52,8 @@ static size_t plain_character(struct slice rest, struct slice escape, struct sli
     if (is_escaped || rest.data[0] == '[') {
         if (after.size == 0 || (!is_escaped && (after.data[0] == '^' || after.data[0] == ']')))
             return 0;
+        if (!is_escaped && begins_with(after, escape))
+            return 0; /* what it escapes is in the set, and not the escape character */
         size = chars_offset(after, 1);
         *character = slice_make(after.data, size);
         if (is_escaped)
@@ -267,6 +273,18 @@ static struct demand *begins(struct reader *reader, struct term call)
 
 /* ---- arrays ---- */
 
+/* Objects match in part, those within arrays, too. JSON is parsed to a bounded depth. */
+static bool has_object(struct json value)
+{
+    bool found = json_kind(value) == JSON_OBJECT;
+
+    if (json_kind(value) != JSON_ARRAY)
+        return found;
+    for (struct json_iter i = json_iter(value); !found && json_next(&i);)
+        found = has_object(i.value);
+    return found;
+}
+
 /* The constants of an array; of what may match in part, its kind. */
 static bool elements_of(struct reader *reader, struct value array, bool partly, struct values *values)
 {
@@ -279,7 +297,7 @@ static bool elements_of(struct reader *reader, struct value array, bool partly, 
     for (struct json_iter i = json_iter(array.json); json_next(&i);) {
         enum json_kind kind = json_kind(i.value);
 
-        point[count++] = partly && kind == JSON_OBJECT ? interval_of_kinds(kind, kind)
+        point[count++] = partly && has_object(i.value) ? interval_of_kinds(kind, kind)
                                                        : interval_of_value(value_from_json(i.value));
     }
     *values = values_of(point, count);

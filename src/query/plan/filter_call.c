@@ -58,6 +58,7 @@ struct filter *filter_like(struct arena *arena, const struct alias *aliases, con
     struct value pattern, escape = value_undefined;
     struct slice rest, plain;
     struct filter *filter;
+    bool escapes_all;
 
     if (!fold_constant(expr->kid[1], &pattern) ||
         (expr->kid_count > 2 && !fold_constant(expr->kid[2], &escape)))
@@ -72,7 +73,8 @@ struct filter *filter_like(struct arena *arena, const struct alias *aliases, con
     if (rest.size == 0)
         return filter_equals(arena, aliases, expr->kid[0], pattern);
     filter = begins_with(arena, aliases, expr->kid[0], plain);
-    return slice_is(rest, "%") ? filter : filter_loosely(filter);
+    escapes_all = escape.kind == JSON_STRING && slice_is(escape.string, "%"); /* and then it is no wildcard */
+    return slice_is(rest, "%") && !escapes_all ? filter : filter_loosely(filter);
 }
 
 /* Whether a test of two strings is told to pass over case: then only the kind is known. */
