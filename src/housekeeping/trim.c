@@ -24,11 +24,10 @@ enum {
 
 /* How far it is with a container's log. */
 struct progress {
-    uint64_t lsn; /* up to this entry of the log nothing is left to trim */
-    uint32_t position;
-    size_t unwritten; /* entries that it passed since it wrote down how far it is */
-    bool unsettled;   /* what comes next waits for the index */
-    int64_t due_ms;   /* before then nothing is old enough */
+    struct trimmed upto; /* nothing is left to trim so far */
+    size_t unwritten;    /* entries that it passed since it wrote down how far it is */
+    bool unsettled;      /* what comes next waits for the index */
+    int64_t due_ms;      /* before then nothing is old enough */
 };
 
 struct trim {
@@ -51,7 +50,7 @@ struct step {
     struct batch *batch;
     int64_t cutoff_ms; /* a change is old when it was made at this time or before */
     uint64_t settled_lsn;
-    struct log_place trimmed; /* so far */
+    struct trimmed trimmed; /* so far */
     struct rows rows;
     size_t old_count; /* of the rows */
     size_t removals;
@@ -132,6 +131,7 @@ static enum status trim_rows(struct op *op, struct step *step, int64_t *next_ms)
         step->old_count++;
         if (key_parse(step->rows.row[i].key, &key))
             key_parse_log(&key, &step->trimmed.lsn, &step->trimmed.position);
+        step->trimmed.ts_ms = change.ts_ms;
     }
 out:
     return st;
@@ -248,7 +248,7 @@ out:
 /* Reads the log behind the part that was trimmed or passed over, as far as it is settled. */
 static enum status read_rows(struct op *op, struct step *step)
 {
-    const struct progress *progress = step->progress;
+    const struct trimmed *upto = &step->progress->upto;
     struct slice key = key_trimmed(&op->arena, step->bucket), value;
     struct head head;
     struct range range;
@@ -257,9 +257,9 @@ static enum status read_rows(struct op *op, struct step *step)
     TRY(store_snapshot_head(op, step->view.snapshot, &head));
     TRY(view_get(op, &step->view, key, &value));
     TRY(trimmed_decode(op, value, &step->trimmed));
-    if (progress->lsn > step->trimmed.lsn ||
-        (progress->lsn == step->trimmed.lsn && progress->position > step->trimmed.position))
-        step->trimmed = (struct log_place){ progress->lsn, progress->position };
+    if (upto->lsn > step->trimmed.lsn ||
+        (upto->lsn == step->trimmed.lsn && upto->position > step->trimmed.position))
+        step->trimmed = *upto;
     TRY(store_entries_settled(op, step->container->bucket, &step->settled_lsn));
     if (step->settled_lsn > head.lsn)
         step->settled_lsn = head.lsn;
@@ -294,7 +294,7 @@ static enum status commit(struct op *op, struct step *step)
     uint8_t *value = arena_alloc(&op->arena, TRIMMED_BYTES);
     struct commit_stamp stamp;
 
-    trimmed_encode(step->trimmed, value);
+    trimmed_encode(&step->trimmed, value);
     batch_put(step->batch, key_trimmed(&op->arena, step->bucket), slice_make(value, TRIMMED_BYTES));
     return store_commit(op, step->container->bucket, step->batch, &stamp);
 }
@@ -305,14 +305,13 @@ static enum status conclude(struct op *op, struct step *step)
     struct progress *progress = step->progress;
     enum status st = ST_OK;
 
-    assert(step->trimmed.lsn >= progress->lsn);
+    assert(step->trimmed.lsn >= progress->upto.lsn);
     progress->unwritten += step->old_count;
     if (step->removals || progress->unwritten >= UNWRITTEN_ROWS_MAX) {
         TRY(commit(op, step));
         progress->unwritten = 0;
     }
-    progress->lsn = step->trimmed.lsn;
-    progress->position = step->trimmed.position;
+    progress->upto = step->trimmed;
 out:
     return st;
 }

@@ -246,24 +246,29 @@ out:
     return st;
 }
 
-void trimmed_encode(struct log_place place, uint8_t bytes[TRIMMED_BYTES])
+void trimmed_encode(const struct trimmed *trimmed, uint8_t bytes[TRIMMED_BYTES])
 {
     bytes[AT_FORMAT] = TRIMMED_FORMAT;
-    put_le(bytes + 1, place.lsn, 8);
-    put_le(bytes + 9, place.position, 4);
+    put_le(bytes + 1, trimmed->lsn, 8);
+    put_le(bytes + 9, trimmed->position, 4);
+    put_le(bytes + TRIMMED_1_BYTES, (uint64_t)trimmed->ts_ms, 8);
 }
 
-enum status trimmed_decode(struct op *op, struct slice value, struct log_place *place)
+enum status trimmed_decode(struct op *op, struct slice value, struct trimmed *trimmed)
 {
     const uint8_t *bytes = (const uint8_t *)value.data;
+    bool old = value.size == TRIMMED_1_BYTES;
 
-    *place = (struct log_place){ 0 };
+    *trimmed = (struct trimmed){ 0 };
     if (!value.data)
         return ST_OK;
-    if (value.size != TRIMMED_BYTES || bytes[AT_FORMAT] != TRIMMED_FORMAT)
+    if (value.size != (old ? TRIMMED_1_BYTES : TRIMMED_BYTES) ||
+        bytes[AT_FORMAT] != (old ? 1 : TRIMMED_FORMAT))
         return op_fail(op, ST_CORRUPT,
                        "What tells how far a log was trimmed is damaged, or newer than this program.");
-    *place = (struct log_place){ get_le(bytes + 1, 8), (uint32_t)get_le(bytes + 9, 4) };
+    trimmed->lsn = get_le(bytes + 1, 8);
+    trimmed->position = (uint32_t)get_le(bytes + 9, 4);
+    trimmed->ts_ms = old ? 0 : (int64_t)get_le(bytes + TRIMMED_1_BYTES, 8);
     return ST_OK;
 }
 

@@ -89,15 +89,22 @@ struct log_place {
     uint32_t position;
 };
 
-enum { NEXT_FORMAT = 1, NEXT_BYTES = 28, TRIMMED_FORMAT = 1, TRIMMED_BYTES = 13 };
+/* Up to where a log was trimmed. */
+struct trimmed {
+    uint64_t lsn;
+    uint32_t position;
+    int64_t ts_ms; /* of the change there; 0 where a program of before has written it, and nobody knows */
+};
+
+enum { NEXT_FORMAT = 1, NEXT_BYTES = 28, TRIMMED_FORMAT = 2, TRIMMED_1_BYTES = 13, TRIMMED_BYTES = 21 };
 
 /* The committer writes the LSN, as in a record. */
 void next_encode(uint32_t position, uint8_t bytes[NEXT_BYTES]);
 enum status next_decode(struct op *op, struct slice value, struct log_place *place);
 
 /* An absent value, data NULL, means that nothing was trimmed: LSN 0. */
-void trimmed_encode(struct log_place place, uint8_t bytes[TRIMMED_BYTES]);
-enum status trimmed_decode(struct op *op, struct slice value, struct log_place *place);
+void trimmed_encode(const struct trimmed *trimmed, uint8_t bytes[TRIMMED_BYTES]);
+enum status trimmed_decode(struct op *op, struct slice value, struct trimmed *trimmed);
 
 struct head {
     uint64_t lsn;

@@ -26,7 +26,7 @@ struct inspection {
     struct view view;
     struct snapshot *snapshot; /* the view's */
     struct head head;
-    struct log_place trimmed;
+    struct trimmed trimmed;
     uint64_t items, item_bytes, ids, uniques, last_changes, problems;
 };
 

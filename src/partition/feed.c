@@ -35,7 +35,7 @@ static size_t rows_of_head(const struct head *head)
 static enum status read_marks(struct op *op, struct partition_feed *feed)
 {
     struct slice key = key_trimmed(&op->arena, feed->container->bucket_id), value;
-    struct log_place trimmed;
+    struct trimmed trimmed;
     struct head head;
     enum status st;
 

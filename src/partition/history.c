@@ -155,7 +155,7 @@ out:
 static enum status find_moment(struct op *op, const struct moment *moment, struct history *history)
 {
     struct slice key = key_trimmed(&op->arena, history->container->bucket_id), value;
-    struct log_place trimmed;
+    struct trimmed trimmed;
     struct change last;
     struct head head;
     enum status st;
@@ -172,7 +172,7 @@ static enum status find_moment(struct op *op, const struct moment *moment, struc
     if (history->lsn > head.lsn)
         TRY(op_fail(op, ST_BAD_HEADER, "The container has no LSN %llu yet: its last one is %llu.",
                     (unsigned long long)history->lsn, (unsigned long long)head.lsn));
-    if (history->lsn < trimmed.lsn)
+    if (history->lsn < trimmed.lsn || (moment->is_time && moment->ts_ms < trimmed.ts_ms))
         TRY(op_fail(op, ST_BAD_REQUEST,
                     "The log does not reach back so far: it keeps what was changed after LSN %llu "
                     "(--change-retention-hours, or the container's changeFeedPolicy).",

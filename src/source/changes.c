@@ -22,7 +22,7 @@ struct reading {
 static enum status log_is_whole(struct op *op, const struct item_index *index, uint64_t lsn, bool *whole)
 {
     struct slice key = key_trimmed(&op->arena, index->container->bucket_id), value;
-    struct log_place trimmed;
+    struct trimmed trimmed;
     enum status st;
 
     TRY(view_get(op, index->base.view, key, &value));

@@ -48,7 +48,34 @@ TEST(all_versions_are_refused_behind_what_was_trimmed_and_latest_ones_are_not)
     ask_close(&ask);
 }
 
+static int list_as_of(struct ask *ask, const char *moment)
+{
+    ask_header(ask, HEADER_A_IM, NULL);
+    ask_header(ask, HEADER_PARTITION_KEY, NULL);
+    ask_header(ask, HEADER_AS_OF, moment);
+    return ask_run(ask, document_list, NULL);
+}
+
 /* The clock begins at 1700000000: Tue, 14 Nov 2023 22:13:20 GMT. */
+TEST(a_moment_before_what_was_trimmed_is_refused_where_no_change_is_left_of_it_too)
+{
+    struct ask ask;
+
+    open_feed(&ask, "Full-Fidelity Feed");
+    create(&ask, "{'id':'1','a':{'b':'k'}}");
+    rig_advance_ms(&ask.rig, HOUR_MS);
+    ask_about(&ask, "1");
+    CHECK(ask_run(&ask, document_delete, NULL) == 204);
+    rig_advance_ms(&ask.rig, 10 * HOUR_MS);
+    create(&ask, "{'id':'2','a':{'b':'k'}}");
+    CHECK(list_as_of(&ask, "2023-11-14T22:43:20Z") == 200);
+    CHECK(rig_trim(&ask.rig, 5 * HOUR_MS) == ST_OK);
+    CHECK(list_as_of(&ask, "2023-11-14T22:43:20Z") == 400);
+    CHECK(list_as_of(&ask, "2023-11-14T23:13:19Z") == 400);
+    CHECK(list_as_of(&ask, "2023-11-15T00:43:20Z") == 200);
+    ask_close(&ask);
+}
+
 TEST(a_time_begins_behind_all_changes_of_its_second)
 {
     struct ask ask;
