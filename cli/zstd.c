@@ -8,15 +8,16 @@ static bool read_some(struct pack *pack, const char **in, size_t *in_size, char 
 {
     ZSTD_inBuffer from = { *in, *in_size, 0 };
     ZSTD_outBuffer to = { out, *out_size, 0 };
-    size_t result = 0;
+    size_t result, before;
 
     (void)end;
-    while (from.pos < from.size && to.pos < to.size) {
-        result = ZSTD_decompressStream(pack->state, &to, &from);
+    do { /* also when nothing is left to take: what was taken may not have come out yet */
+        before = to.pos + from.pos;
+        result = from.pos == from.size && pack->is_whole ? 0 : ZSTD_decompressStream(pack->state, &to, &from);
         if (ZSTD_isError(result))
             return false;
         pack->is_whole = result == 0;
-    }
+    } while (to.pos < to.size && from.pos + to.pos > before);
     *in += from.pos;
     *in_size -= from.pos;
     *out_size = to.pos;

@@ -245,6 +245,9 @@ out:
 
 /* --- a step --- */
 
+/* Two servers may believe that they lead: who trims what another has trimmed since is refused. */
+enum { TRIM_SCOPE = 1 };
+
 /* Reads the log behind the part that was trimmed or passed over, as far as it is settled. */
 static enum status read_rows(struct op *op, struct step *step)
 {
@@ -255,6 +258,7 @@ static enum status read_rows(struct op *op, struct step *step)
     enum status st;
 
     TRY(store_snapshot_head(op, step->view.snapshot, &head));
+    batch_expect(step->batch, TRIM_SCOPE, head.lsn);
     TRY(view_get(op, &step->view, key, &value));
     TRY(trimmed_decode(op, value, &step->trimmed));
     if (upto->lsn > step->trimmed.lsn ||

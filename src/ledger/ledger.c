@@ -163,7 +163,12 @@ enum status ledger_noted(struct op *op, const struct commit *witness, const stru
 
 /* ---- forgetting ---- */
 
-/* Removes the lines that are old, and their records. Says how many there were. */
+enum { FORGET_SCOPE = 1 };
+
+/*
+ * Removes the lines that are old, and their records. Says how many there were. Two servers may believe that they lead: who forgets from
+ * what another has forgotten since is refused, or the counts would be taken off twice.
+ */
 static enum status forget_some(struct op *op, struct ledger *ledger, int64_t cutoff_ms, size_t *removed)
 {
     uint64_t bucket = bucket_id(ledger->bucket);
@@ -173,10 +178,13 @@ static enum status forget_some(struct op *op, struct ledger *ledger, int64_t cut
     struct view view = { 0 };
     struct commit_stamp stamp;
     struct rows rows;
+    struct head head;
     enum status st;
 
     *removed = 0;
     TRY(view_open(op, ledger->bucket, NULL, &view));
+    TRY(store_snapshot_head(op, view.snapshot, &head));
+    batch_expect(batch, FORGET_SCOPE, head.lsn);
     TRY(view_scan(op, &view, all, (struct scan_limit){ STEP_LINES_MAX, STEP_BYTES_MAX }, &rows));
     for (; *removed < rows.count; ++*removed) {
         struct ledger_line line;

@@ -167,6 +167,8 @@ enum status scope_read(struct op *op, const struct call *call, struct reply *rep
     }
     TRY(read_epk(op, call_header(call, HEADER_START_EPK), 1, &scope->min));
     TRY(read_epk(op, call_header(call, HEADER_END_EPK), -1, &scope->max));
+    if (scope->max.size && slice_compare(epk_slice(&scope->min), epk_slice(&scope->max)) > 0)
+        scope->max = scope->min; /* nothing lies in both: an empty scope, and none that is turned round */
 out:
     return st;
 }

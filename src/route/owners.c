@@ -88,6 +88,8 @@ static enum status find_addressed(struct op *op, struct routed *routed)
     if (!slice_is(path->type, "docs"))
         return ST_OK;
     TRY(path_parse(op, path->resolve_for, &owner));
+    if (owner.count < 4)
+        TRY(op_fail_as(op, ST_OWNER_NOT_FOUND));
     call->database = catalog_find_database(call->service->catalog, owner.segment[1]);
     if (call->database)
         call->container = catalog_find_container(call->service->catalog, call->database, owner.segment[3]);

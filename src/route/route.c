@@ -481,6 +481,7 @@ static bool is_overtaken(const struct routed *routed, enum status st)
 static void begin_anew(struct exchange *exchange, struct routed *routed)
 {
     routed_release_owners(&routed->call);
+    routed->call.pays = (struct range_ids){ 0 }; /* which are the other container's */
     routed->is_prepared = false;
     routed->call.resume = NULL;
     begin_reply(exchange, routed);

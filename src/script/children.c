@@ -190,6 +190,7 @@ static void start_one(struct children *children)
     thread_assert_locked(&children->mutex);
     children->count++;
     children->started_ms = now_ms(children);
+    serve_all(children); /* the last child is begun: an idle one need no longer be kept */
     pthread_mutex_unlock(&children->mutex);
     child = child_start(children->options.env, children->options.program, &killed);
     if (!child)

@@ -312,6 +312,9 @@ static bool fence(struct transaction *txn)
         link_send(txn->link, SQL_COMMIT, NULL, 0);
         link_sync(txn->link);
         end = postgres_take_write(txn, 2);
+        if (end != LINK_OK)
+            roll_back(
+                txn); /* what was refused has left a transaction behind, which the link's next user would be in */
     }
     links_give(&txn->postgres->calls, txn->link);
     txn->link = NULL;

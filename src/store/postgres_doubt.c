@@ -8,7 +8,11 @@
 #include "store/batch_private.h"
 #include "store/postgres_txn.h"
 
-/* Under the head's lock, which the transaction in doubt has until it is over. */
+/*
+ * Under the head's lock, which the transaction in doubt has until it is over. The lock is a write of its own, and is committed: with
+ * synchronous standbys its commit waits until they have all that lies before it, so what was found there is not lost with
+ * the primary.
+ */
 static enum link_end ask_token(struct link *link, uint64_t bucket, uint64_t lsn, struct answer **answer)
 {
     uint8_t bytes[2][8];
@@ -18,13 +22,14 @@ static enum link_end ask_token(struct link *link, uint64_t bucket, uint64_t lsn,
     link_send(link, SQL_BEGIN, NULL, 0);
     link_send(link, SQL_LOCK, params, 1);
     link_send(link, SQL_TOKEN, params, 2);
+    link_send(link, SQL_COMMIT, NULL, 0);
     link_sync(link);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         each = link_take(link, i == 2 ? answer : NULL);
         end = end == LINK_OK ? each : end;
     }
     each = link_end(link);
-    if (link_is_sound(link)) {
+    if (end != LINK_OK && link_is_sound(link)) {
         link_send(link, SQL_ROLLBACK, NULL, 0);
         link_sync(link);
         link_leave(link);

@@ -446,7 +446,8 @@ static double share_of(const struct vector_column *column, const struct vector_s
     double share;
 
     for (size_t i = 0; i < search->span_count; i++)
-        places += column_lower(column, search->span[i].to) - column_lower(column, search->span[i].from);
+        if (search->span[i].from < search->span[i].to)
+            places += column_lower(column, search->span[i].to) - column_lower(column, search->span[i].from);
     share = (double)places / (double)(column->sorted_count + 1);
     if (search->among && (double)search->among_count < share * (double)column->count)
         share = (double)search->among_count / (double)column->count;

@@ -115,7 +115,7 @@ void noted_name_key(struct op *op, const struct partition_key *key)
 /* ---- what has changed ---- */
 
 /* However large items are, no more is compared than this: then the change is the item's. */
-enum { STEPS_MAX = 4000, DEPTH_MAX = 8, CHANGED_PATH_BYTES_MAX = 160 };
+enum { STEPS_MAX = 4000, DEPTH_MAX = 8, CHANGED_PATH_BYTES_MAX = 160, MEMBERS_OF_A_STEP = 16 };
 
 struct difference {
     struct noted_action *action;
@@ -179,20 +179,36 @@ static void compare_below(struct difference *difference, size_t size, int depth,
         note_changed(difference, size);
 }
 
-/* Mostly the members come in the same order: the next one is looked at before all others. */
+static void take_steps(struct difference *difference, size_t steps)
+{
+    difference->steps += steps;
+    difference->is_too_much |= difference->steps > STEPS_MAX;
+}
+
+/*
+ * The other's member of that name. Mostly members come in the same order: the next one is looked at before all others, because looking
+ * at all of them for each would take a minute where there are many.
+ */
+static struct json same_member(struct difference *difference, struct json_iter *next, struct json other,
+                               struct slice name)
+{
+    if (json_next(next) && slice_equal(next->name, name))
+        return next->value;
+    take_steps(difference, 1 + json_count(other) / MEMBERS_OF_A_STEP);
+    return json_member(other, name);
+}
+
 static void compare_objects(struct difference *difference, size_t size, int depth, struct json before,
                             struct json after)
 {
     struct json_iter next = json_iter(after);
 
-    for (struct json_iter i = json_iter(before); json_next(&i);) {
-        struct json now =
-            json_next(&next) && slice_equal(next.name, i.name) ? next.value : json_member(after, i.name);
-
-        compare_below(difference, size, depth, i.name, i.value, now);
-    }
-    for (struct json_iter i = json_iter(after); json_next(&i);)
-        if (json_kind(json_member(before, i.name)) == JSON_UNDEFINED)
+    for (struct json_iter i = json_iter(before); !difference->is_too_much && json_next(&i);)
+        compare_below(difference, size, depth, i.name, i.value,
+                      same_member(difference, &next, after, i.name));
+    next = json_iter(before);
+    for (struct json_iter i = json_iter(after); !difference->is_too_much && json_next(&i);)
+        if (json_kind(same_member(difference, &next, before, i.name)) == JSON_UNDEFINED)
             compare_below(difference, size, depth, i.name, json_undefined, i.value);
 }
 
@@ -210,8 +226,7 @@ static void compare(struct difference *difference, size_t size, int depth, struc
 {
     enum json_kind kind = json_kind(before);
 
-    if (++difference->steps > STEPS_MAX)
-        difference->is_too_much = true;
+    take_steps(difference, 1);
     if (difference->is_too_much || is_same(before, after))
         return;
     if (kind != json_kind(after) || kind < JSON_ARRAY || depth == DEPTH_MAX ||

@@ -1,4 +1,5 @@
 """test/cli/transfer.py - what is exported and imported again is the same, and an export is of one moment."""
+import ctypes
 import json
 import os
 import random
@@ -88,6 +89,33 @@ def broken_archives_are_told(tool):
                     file.write(broken)
                 _, said = tool.run("import", path, "--to", "dbs/broken/colls/c", "--mode", "upsert", "--quiet", status=1)
                 check(word in said, "%s: %s", name, said)
+
+
+def packed(text, level):
+    """As a program that keeps no checksum packs it: the last of what comes out may come after the last that goes in."""
+    library = ctypes.CDLL("libzstd.so.1")
+    library.ZSTD_compressBound.restype = library.ZSTD_compress.restype = ctypes.c_size_t
+    room = ctypes.create_string_buffer(library.ZSTD_compressBound(ctypes.c_size_t(len(text))))
+    size = library.ZSTD_compress(room, ctypes.c_size_t(len(room)), text, ctypes.c_size_t(len(text)), level)
+    return room.raw[:size]
+
+
+def archives_of_others_are_read_to_their_end(tool):
+    chance = random.Random(SEED)
+    text = "".join(json.dumps({"id": str(i), "pk": "a", "text": "%x" % chance.getrandbits(1600)}) + "\n" for i in range(1100)).encode()
+    tool.container("dbs/others/colls/c")
+    with tempfile.TemporaryDirectory() as place:
+        path = os.path.join(place, "a.jsonl.zst")
+        for level in (1, 3, 13, 19):
+            with open(path, "wb") as file:
+                file.write(packed(text, level))
+            tool.run("import", path, "--to", "dbs/others/colls/c", "--mode", "upsert", "--quiet")
+        for part in range(100, 1100, 100):  # two frames, of which one or the other ends where a buffer of ours does not
+            lines = text.splitlines(keepends=True)[:part + 500]
+            with open(path, "wb") as file:
+                file.write(packed(b"".join(lines[:part]), 3) + packed(b"".join(lines[part:]), 3))
+            tool.run("import", path, "--to", "dbs/others/colls/c", "--mode", "upsert", "--quiet")
+    check(len(tool.items("dbs/others/colls/c")) == 1100, "items are missing")
 
 
 class Churn(threading.Thread):
@@ -204,4 +232,5 @@ def the_words_for_completion_are_the_servers_own(tool):
 
 
 TESTS = [whatever_is_exported_is_imported_again_in_every_form, rows_as_typed_csv_are_the_same_items_again, broken_archives_are_told,
+         archives_of_others_are_read_to_their_end,
          an_export_is_of_one_lsn_while_others_write, ranges_with_lsns_of_their_own_are_exported_whole, the_words_for_completion_are_the_servers_own]

@@ -152,7 +152,7 @@ bool order_term_is_cut(const struct order_walk *walk, struct slice term)
 {
     struct slice left = slice_after(term, walk->prefix.size);
 
-    for (size_t i = walk->fixed; walk->joined && left.size; i++) {
+    for (size_t i = walk->fixed; walk->joined && i < walk->joined->part_count && left.size; i++) {
         size_t size = term_value_size(left, walk->joined->descending[i]);
 
         if (size == 0 || is_cut(slice_make(left.data, size), walk->joined->descending[i]))

@@ -356,7 +356,7 @@ static enum status recall_cut(struct sorted *sorted)
     enum status st = ST_OK;
 
     for (size_t i = 0; i < at->key_count; i++)
-        if (at->cut[i]) {
+        if (at->cut[i] && sorted->next->key[i].kind == JSON_STRING) { /* clients can make positions up */
             TRY(fill_copy(sorted->fill, sorted->next->key[i].string, &at->key[i].string));
             at->cut[i] = false;
         }
